@@ -1,0 +1,148 @@
+#include "residency.h"
+
+#include <doctest/doctest.h>
+
+#include <stdexcept>
+
+using gannet::Key;
+using gannet::Residency;
+
+namespace {
+void token(Residency& r, std::initializer_list<Key> keys) {
+    r.begin_token();
+    for (Key key : keys) {
+        r.used(key);
+    }
+}
+}  // namespace
+
+TEST_CASE("an expert used often outlives one used once more recently") {
+    Residency r(1, 4);
+    token(r, {0});
+    token(r, {0});
+    token(r, {1});
+    CHECK(r.worth(1) < r.worth(0));
+}
+
+TEST_CASE("old popularity fades, so a change of topic is not starved of cache") {
+    Residency r(1, 4, {8.0});
+    for (int i = 0; i < 4; ++i) {
+        token(r, {0});
+    }
+    for (int i = 0; i < 80; ++i) {
+        token(r, {});
+    }
+    token(r, {1});
+    CHECK(r.worth(0) < r.worth(1));
+}
+
+TEST_CASE("ties go to the least recently used, then to the lower key") {
+    Residency r(1, 4);
+    token(r, {2, 1});
+    CHECK(r.worth(2) < r.worth(1));
+    CHECK(r.worth(0) < r.worth(3));
+    CHECK_FALSE(r.worth(3) < r.worth(0));
+}
+
+TEST_CASE("an unused prefetch leaves before anything that was ever used") {
+    Residency r(1, 4);
+    token(r, {0});
+    r.fetched(1, true);
+    CHECK(r.worth(1) < r.worth(0));
+    r.used(1);
+    r.begin_token();
+    CHECK(r.worth(0) < r.worth(1));
+}
+
+TEST_CASE("a prediction shields an expert only until its layer has run") {
+    Residency r(2, 4);
+    const Key key = 4 + 1;
+    r.begin_token();
+    CHECK_FALSE(r.shielded(key));
+    r.expect(key);
+    r.layer_ran(0);
+    CHECK(r.shielded(key));
+    r.layer_ran(1);
+    CHECK_FALSE(r.shielded(key));
+    r.begin_token();
+    CHECK_FALSE(r.shielded(key));
+}
+
+TEST_CASE("a prediction for the next token's first layer survives the token boundary") {
+    Residency r(2, 4);
+    r.begin_token();
+    r.layer_ran(0);
+    r.expect(3);
+    CHECK(r.shielded(3));
+    r.begin_token();
+    CHECK(r.shielded(3));
+    r.layer_ran(0);
+    CHECK_FALSE(r.shielded(3));
+}
+
+TEST_CASE("a prompt orders by recency so that its end stays cached") {
+    Residency r(1, 4);
+    for (int i = 0; i < 9; ++i) {
+        token(r, {0});
+    }
+    r.begin_prompt(16);
+    r.used(1, 16);
+    r.used(2, 1);
+    CHECK(r.worth(0) < r.worth(1));
+    CHECK(r.worth(1) < r.worth(2));
+}
+
+TEST_CASE("a prompt ages counts by its length and its own rows count") {
+    Residency r(1, 4, {8.0});
+    token(r, {0});
+    token(r, {0});
+    r.begin_prompt(64);
+    r.used(1, 1);
+    r.used(2, 64);
+    r.begin_token();
+    CHECK(r.worth(0) < r.worth(1));
+    CHECK(r.worth(1) < r.worth(2));
+}
+
+TEST_CASE("a ubatch of one row weighs as much as a decoded token") {
+    Residency a(1, 2);
+    Residency b(1, 2);
+    a.begin_token();
+    a.used(0);
+    b.begin_prompt(1);
+    b.used(0, 1);
+    a.begin_token();
+    b.begin_token();
+    CHECK(a.worth(0).count == doctest::Approx(b.worth(0).count));
+}
+
+TEST_CASE("counts stay finite and ordered over a million tokens") {
+    Residency r(1, 3, {4.0});
+    for (int i = 0; i < 1000000; ++i) {
+        token(r, {0});
+        if (i % 4 == 0) {
+            r.used(1);
+        }
+    }
+    CHECK(r.worth(2) < r.worth(1));
+    CHECK(r.worth(1) < r.worth(0));
+    CHECK(r.worth(0).count < 1e300);
+    CHECK(r.worth(1).count > 0.0);
+    CHECK(r.uses()[0] == 1000000);
+}
+
+TEST_CASE("the census counts every selection, undecayed") {
+    Residency r(1, 3);
+    r.begin_prompt(512);
+    r.used(1, 300);
+    token(r, {1, 2});
+    CHECK(r.uses()[0] == 0);
+    CHECK(r.uses()[1] == 301);
+    CHECK(r.uses()[2] == 1);
+}
+
+TEST_CASE("impossible shapes are refused") {
+    CHECK_THROWS_AS(Residency(0, 4), std::invalid_argument);
+    CHECK_THROWS_AS(Residency(4, 0), std::invalid_argument);
+    CHECK_THROWS_AS(Residency(1, 1, {0.0}), std::invalid_argument);
+}
