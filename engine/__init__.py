@@ -1,0 +1,1 @@
+"""The engine: runs mixture-of-experts models larger than memory on stock llama.cpp. Knows nothing of Qt."""

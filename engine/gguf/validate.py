@@ -1,0 +1,110 @@
+"""Checks of a whole model, made before llama.cpp sees it: what it would only log, or crash on, becomes one clear line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from engine.errors import ModelFileError, one_line
+from engine.gguf.architectures import is_supported
+from engine.gguf.experts import ExpertTensor
+from engine.gguf.files import ModelFiles
+from engine.gguf.types import ValueType
+
+MAX_LAYERS = 512  # LLAMA_MAX_LAYERS: more end the whole program in llama.cpp
+MAX_EXPERTS = 1024  # LLAMA_MAX_EXPERTS
+
+_NOT_MODELS = {
+    "mmproj": "the part of a model that sees pictures; name the model's own file",
+    "adapter": "an adapter (LoRA), which only changes a model; name the model's own file",
+    "imatrix": "importance data for quantizing; name the model's own file",
+    "controlvector": "a control vector, which only steers a model; name the model's own file",
+}
+
+
+def validate_model(files: ModelFiles) -> None:
+    """Raise ModelFileError for the first thing that keeps the model from running."""
+    for problem in _problems(files):
+        raise ModelFileError(f"{files.path}: {problem}")
+
+
+def _problems(files: ModelFiles) -> Iterator[str]:
+    yield from _kind(files)
+    yield from _architecture(files)
+    yield from _sizes(files)
+    yield from _tokenizer(files)
+    yield from _experts(files)
+
+
+def _kind(files: ModelFiles) -> Iterator[str]:
+    kind = files.metadata.get("general.type")
+    kind = "mmproj" if files.architecture == "clip" else files.architecture if kind is None else kind
+    if isinstance(kind, str) and kind in _NOT_MODELS:
+        yield f"this is {_NOT_MODELS[kind]}"
+
+
+def _architecture(files: ModelFiles) -> Iterator[str]:
+    if not files.architecture:
+        yield "metadata general.architecture is missing; the file is damaged or no language model, take another file"
+    if not is_supported(files.architecture):
+        yield (
+            f"architecture {one_line(files.architecture)} is not one that this version of llama.cpp can run; "
+            "update Gannet or take another model"
+        )
+    if not files.tensors:
+        yield "the file has a vocabulary but no weights; take the model's own file"
+
+
+def _sizes(files: ModelFiles) -> Iterator[str]:
+    blocks = files.number("block_count")
+    if not 0 < blocks <= MAX_LAYERS:
+        yield f"metadata {files.architecture}.block_count is {blocks}, not 1 to {MAX_LAYERS}; the file is damaged"
+    if files.n_embd <= 0:
+        yield f"metadata {files.architecture}.embedding_length is missing or not positive; the file is damaged"
+
+
+def _tokenizer(files: ModelFiles) -> Iterator[str]:
+    model = files.metadata.get("tokenizer.ggml.model")
+    if not isinstance(model, str) or not model:
+        yield "the tokenizer is missing (metadata tokenizer.ggml.model); take a complete conversion of the model"
+    if model in ("none", "no_vocab"):
+        return
+    tokens = files.metadata.get("tokenizer.ggml.tokens")
+    if not _is_list(tokens) or files.value_types["tokenizer.ggml.tokens"] is not ValueType.STRING:
+        yield "the vocabulary is missing (metadata tokenizer.ggml.tokens); take a complete conversion of the model"
+        return
+    for key in ("tokenizer.ggml.scores", "tokenizer.ggml.token_type"):
+        values = files.metadata.get(key)
+        if values is not None and (not _is_list(values) or len(values) < len(tokens)):
+            yield f"metadata {key} is shorter than the vocabulary; the file is damaged, download it again"
+
+
+def _experts(files: ModelFiles) -> Iterator[str]:
+    key = f"{files.architecture}.expert_count"
+    if files.n_expert > MAX_EXPERTS:
+        yield f"metadata {key} is {files.n_expert}, more than the {MAX_EXPERTS} that llama.cpp can run"
+    if min(files.per_layer("expert_used_count"), default=0) < 0 or files.n_expert < 0:
+        yield f"metadata {key} or expert_used_count is negative; the file is damaged, download it again"
+    if files.n_expert_used > files.n_expert:
+        yield (
+            f"metadata says {files.n_expert_used} experts of {files.n_expert} work on a token, which cannot be; "
+            "the file is damaged or badly converted, take another file"
+        )
+    for expert in files.experts():
+        yield from _expert_tensor(files, expert)
+
+
+def _expert_tensor(files: ModelFiles, expert: ExpertTensor) -> Iterator[str]:
+    tensor = expert.tensor
+    if len(tensor.shape) not in (2, 3):
+        yield f"expert tensor {tensor.name} has {len(tensor.shape)} dimensions instead of 3; the file is damaged"
+    if not expert.chunked and expert.n_expert != files.n_expert:
+        yield (
+            f"tensor {tensor.name} holds {expert.n_expert} experts and the metadata says {files.n_expert}; "
+            "the file is damaged or badly converted, take another file"
+        )
+    if expert.chunked and expert.n_expert > max(1, files.n_expert):
+        yield f"tensor {tensor.name} holds {expert.n_expert} experts, more than the model's {files.n_expert}; take another"
+
+
+def _is_list(value: object) -> bool:
+    return isinstance(value, Sequence) and not isinstance(value, str)
