@@ -1,0 +1,67 @@
+"""The `gannet` command: the window, the tuner or the engine, whichever the arguments ask for.
+
+No arguments open the window; where there is no window to open (no display, or the application is not installed)
+a chat with the built-in demo model starts in the terminal instead, and one line says so. `tune` and `probe` belong
+to `autotune`, everything else to the engine.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import os
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+AUTOTUNE_COMMANDS = ("tune", "probe")
+DEMO_MODEL = Path(__file__).resolve().parent / "assets" / "demo-moe.gguf"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs one `gannet` command line and returns its exit code."""
+    args = list(sys.argv[1:] if arguments is None else arguments)
+    if args in (["--version"], ["-V"]):
+        print(f"gannet {version()}")
+        return 0
+    if not args:
+        return open_window_or_chat()
+    if args[0] in AUTOTUNE_COMMANDS:
+        return command("autotune.cli")(args)
+    return command("engine.cli")(args)
+
+
+def version() -> str:
+    """The installed version, as written in pyproject.toml."""
+    from importlib.metadata import version as installed
+
+    return installed("gannet")
+
+
+def open_window_or_chat() -> int:
+    """Opens the window, or says why there is none and chats in the terminal."""
+    reason = why_no_window(sys.platform, os.environ, importlib.util.find_spec)
+    if reason is None:
+        return command("app.main")([])
+    print(f"gannet: {reason}; chatting in the terminal with the demo model", file=sys.stderr)
+    return command("engine.cli")(["chat", str(DEMO_MODEL)])
+
+
+def why_no_window(platform: str, environ: Mapping[str, str], find: Callable[[str], object | None]) -> str | None:
+    """None when a window can be opened, else the reason in a few words. `find` tells whether a module exists."""
+    for module, what in (("app.main", "this installation has no window"), ("PySide6", "PySide6 is not installed")):
+        if find(module) is None:
+            return what
+    if platform in ("win32", "darwin") or environ.get("QT_QPA_PLATFORM"):
+        return None
+    return None if environ.get("DISPLAY") or environ.get("WAYLAND_DISPLAY") else "there is no display"
+
+
+def command(module: str) -> Callable[[Sequence[str]], int]:
+    """The `main(arguments) -> exit code` of a module, imported only when it is the one asked for."""
+    main_function: Callable[[Sequence[str]], int] = importlib.import_module(module).main
+    return main_function
+
+
+if __name__ == "__main__":
+    sys.exit(main())
