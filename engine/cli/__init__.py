@@ -1,0 +1,88 @@
+"""The terminal commands: `gannet COMMAND ...`. One table of commands; each is a module with `register` and `run`.
+
+A command module has
+
+* `register(parser)`: adds its arguments to its own parser;
+* `run(args) -> int`: does the work and returns the exit code; a `GannetError` it raises becomes one line and exit
+  code 2.
+
+Modules are imported only when their command is used, so that `gannet help` answers at once.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from engine.cli.parser import Parser
+from engine.errors import GannetError
+
+INTERRUPTED = 130
+
+
+@dataclass(frozen=True)
+class Command:
+    """A command: its name, the module that carries it out and one line for `gannet help`."""
+
+    name: str
+    module: str
+    summary: str
+
+
+COMMANDS = (
+    Command("chat", "engine.cli.chat", "talk with a model in the terminal"),
+    Command("generate", "engine.cli.generate", "one answer to one prompt"),
+)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run a command line (without the program's name) and return the exit code."""
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    try:
+        return _dispatch(arguments)
+    except GannetError as error:
+        print(f"gannet: {error}", file=sys.stderr)
+        return error.exit_code
+    except KeyboardInterrupt:
+        print(file=sys.stderr)
+        return INTERRUPTED
+    except BrokenPipeError:
+        # The reader of our output (`| head`) has gone; Python would complain again when it flushes at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+
+
+def _dispatch(arguments: list[str]) -> int:
+    name, *rest = arguments or ["help"]
+    if name in ("help", "-h", "--help"):
+        return _help(rest)
+    return _run(_find(name), rest)
+
+
+def _find(name: str) -> Command:
+    for command in COMMANDS:
+        if command.name == name:
+            return command
+    raise GannetError(f"there is no command '{name}'; `gannet help` lists them")
+
+
+def _run(command: Command, arguments: list[str]) -> int:
+    module = importlib.import_module(command.module)
+    parser = Parser(prog=f"gannet {command.name}", description=module.__doc__)
+    module.register(parser)
+    code: int = module.run(parser.parse_args(arguments))
+    return code
+
+
+def _help(rest: list[str]) -> int:
+    if rest:
+        return _run(_find(rest[0]), ["--help"])
+    width = max(len(command.name) for command in COMMANDS)
+    print("usage: gannet COMMAND ...\n\ncommands:")
+    for command in COMMANDS:
+        print(f"  {command.name:<{width}}  {command.summary}")
+    print("\n`gannet help COMMAND` says more. `gannet` alone opens the window.")
+    return 0

@@ -1,0 +1,174 @@
+"""Loads a model: header facts and settings in, a `LoadedModel` that answers out."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from types import TracebackType
+
+import llama_cpp
+
+from engine import llama_log, stock
+from engine.errors import GannetError, LoadCancelledError, ModelFileError
+from engine.gguf import ModelFiles
+from engine.processors import available_cores
+from engine.settings import EngineSettings
+from engine.sizes import format_bytes
+from engine.telemetry import ExpertMap, Telemetry
+
+Progress = Callable[[float, str], None]
+Cancelled = Callable[[], bool]
+
+
+class LoadedModel:
+    """A model ready to answer; a context manager that frees it.
+
+    Attributes:
+        llama: the unmodified high-level class: tokenizing, templates, sampling, grammars, state.
+        files: the header facts it was loaded from.
+        settings: as asked for; `context_length` is the one in use.
+        notes: one line for each fallback taken.
+        load_seconds: time the load took.
+        streaming: False on the plain path (no experts, or `plain`).
+    """
+
+    def __init__(
+        self,
+        llama: llama_cpp.Llama,
+        files: ModelFiles,
+        settings: EngineSettings,
+        notes: tuple[str, ...],
+        load_seconds: float,
+    ) -> None:
+        self.llama = llama
+        self.files = files
+        self.settings = settings
+        self.notes = notes
+        self.load_seconds = load_seconds
+        self.streaming = False
+        self._counted = Telemetry(resident_bytes=files.total_bytes)
+
+    def __enter__(self) -> LoadedModel:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, tb: TracebackType | None) -> None:
+        self.close()
+
+    def telemetry(self) -> Telemetry:
+        """Counters since the load."""
+        return self._counted
+
+    def count_tokens(
+        self, *, prompt: int = 0, decoded: int = 0, prompt_seconds: float = 0.0, decode_seconds: float = 0.0
+    ) -> None:
+        """Add computed tokens and the time they took to the counters; `engine.answer` calls it."""
+        was = self._counted
+        self._counted = replace(
+            was,
+            tokens_prompt=was.tokens_prompt + prompt,
+            tokens_decoded=was.tokens_decoded + decoded,
+            prompt_seconds=was.prompt_seconds + prompt_seconds,
+            decode_seconds=was.decode_seconds + decode_seconds,
+        )
+
+    def expert_map(self) -> ExpertMap:
+        """Uses and residency by layer and expert; empty on the plain path."""
+        return ExpertMap()
+
+    def resize_cache(self, nbytes: int) -> int:
+        """Set the expert cache's size in bytes and return what was set: 0 on the plain path, which has none."""
+        del nbytes
+        return 0
+
+    def check(self) -> None:
+        """Raise `ReadFailedError` if reading an expert failed since the last call."""
+
+    def close(self) -> None:
+        """Free the model; safe to call twice."""
+        self.llama.close()
+
+
+def load(
+    files: ModelFiles,
+    settings: EngineSettings,
+    *,
+    progress: Progress | None = None,
+    cancelled: Cancelled | None = None,
+) -> LoadedModel:
+    """Load `files`.
+
+    `progress` gets the share done (0 to 1) and what is being done; `cancelled` is asked between tensors.
+    Raises `LoadCancelledError`, `ModelFileError` (llama.cpp refused the file) or `GannetError` (no memory).
+    """
+    started = time.perf_counter()
+    settings = settings.model_copy(update={"context_length": _context_length(files, settings)})
+    watch = _Watch(progress, cancelled)
+    with llama_log.collected() as log:
+        try:
+            with stock.model_params(watch.attach):
+                llama = _make_llama(files, settings)
+        except ValueError as error:
+            raise _load_error(files, settings, watch, log) from error
+    return LoadedModel(llama, files, settings, (), time.perf_counter() - started)
+
+
+def _context_length(files: ModelFiles, settings: EngineSettings) -> int:
+    return min(settings.context_length, files.context_length or settings.context_length)
+
+
+def _make_llama(files: ModelFiles, settings: EngineSettings) -> llama_cpp.Llama:
+    threads = settings.threads or available_cores()
+    return llama_cpp.Llama(
+        str(files.paths[0]),
+        n_ctx=settings.context_length,
+        n_batch=settings.ubatch,
+        n_ubatch=settings.ubatch,
+        n_threads=threads,
+        n_threads_batch=threads,
+        flash_attn=settings.flash_attention,
+        verbose=False,
+    )
+
+
+class _Watch:
+    """Progress and cancellation of one load, called by llama.cpp."""
+
+    def __init__(self, progress: Progress | None, cancelled: Cancelled | None) -> None:
+        self._progress = progress
+        self._cancelled = cancelled
+        self._callback = llama_cpp.llama_progress_callback(self._on_progress)
+        self.was_cancelled = False
+        self.loaded = False
+
+    def attach(self, params: llama_cpp.llama_model_params) -> None:
+        """Set what `Llama` has no argument for."""
+        # ggml's AMX buffers crash on K-quants on some machines, and their kernels round differently.
+        params.use_extra_bufts = False
+        params.progress_callback = self._callback
+
+    def _on_progress(self, share: float, _user_data: object) -> bool:
+        self.loaded = share >= 1.0
+        if self._cancelled is not None and self._cancelled():
+            self.was_cancelled = True
+            return False
+        if self._progress is not None:
+            self._progress(share, "Loading the model")
+        return True
+
+
+def _load_error(
+    files: ModelFiles, settings: EngineSettings, watch: _Watch, log: list[logging.LogRecord]
+) -> GannetError:
+    name = files.paths[0].name
+    if watch.was_cancelled:
+        return LoadCancelledError(f"loading {name} was cancelled")
+    reason = llama_log.reason(log)
+    if watch.loaded:
+        context = f"a context of {settings.context_length} tokens"
+        return GannetError(
+            f"{name}: {context} could not be set up ({reason or 'not enough memory'}); try a smaller --context"
+        )
+    size = format_bytes(files.total_bytes)
+    return ModelFileError(f"{name}: llama.cpp cannot load it ({reason or f'not enough memory for {size}'})")
