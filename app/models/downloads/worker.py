@@ -1,0 +1,105 @@
+"""The child process of one download: a job as one JSON line on stdin, events as JSON lines on stdout.
+
+Jobs: {"do": "list", "repository"} and {"do": "fetch", "repository", "commit", "folder", "files": [RemoteFile...]}.
+Events: {"event": "listing", "listing"}, {"event": "progress", "done", "phase"}, {"event": "done"},
+{"event": "failed", "reason", "detail"}. The process ends when its stdin closes: that is how it is paused, and why it
+does not outlive the window.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import threading
+import time
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from app.models.downloads.errors import DownloadError, Reason
+
+REPORT_EVERY_S = 0.2
+
+
+def main() -> int:
+    """Run the one job; exit status 0 when it is done, 1 when it failed (said as an event)."""
+    job = json.loads(sys.stdin.readline())
+    threading.Thread(target=_leave_with_parent, daemon=True, name="parent-watch").start()
+    try:
+        _JOBS[job["do"]](job)
+    except DownloadError as error:
+        _say({"event": "failed", "reason": error.reason.value, "detail": error.detail})
+        return 1
+    except OSError as error:
+        _say({"event": "failed", "reason": Reason.CANNOT_WRITE.value, "detail": str(error)})
+        return 1
+    return 0
+
+
+def target_folder(folder: Path, repository: str) -> Path:
+    """Where a repository's files go below the library folder: owner/name, as other programs lay them out too."""
+    owner, _, name = repository.rpartition("/")
+    return folder / _safe(owner) / _safe(name) if owner else folder / _safe(name)
+
+
+def _safe(part: str) -> str:
+    cleaned = "".join(letter if letter.isalnum() or letter in "-_. " else "_" for letter in part)
+    return cleaned.strip(". ") or "_"
+
+
+def _list(job: dict[str, Any]) -> None:
+    from app.models.downloads.hub import list_repository
+
+    _say({"event": "listing", "listing": list_repository(job["repository"]).to_json()})
+
+
+def _fetch(job: dict[str, Any]) -> None:
+    from app.models.downloads.transfer import Conditions, Wanted, check_space, fetch
+
+    folder = target_folder(Path(job["folder"]), job["repository"])
+    folder.mkdir(parents=True, exist_ok=True)
+    files = [
+        Wanted(
+            job["repository"], job["commit"], file["path"], file["size"], file["sha256"],
+            folder / PurePosixPath(file["path"]).name,
+        )
+        for file in job["files"]
+    ]  # fmt: skip
+    conditions = Conditions()
+    check_space(files, conditions)
+    before = 0
+    for wanted in files:
+        fetch(wanted, _Reporter(before), conditions)
+        before += wanted.size
+    _say({"event": "done", "path": str(files[0].target)})
+
+
+class _Reporter:
+    """Says the progress of the whole job a few times a second."""
+
+    def __init__(self, before: int) -> None:
+        self._before = before
+        self._next = 0.0
+
+    def __call__(self, done: int, phase: str) -> None:
+        now = time.monotonic()
+        if now >= self._next:
+            self._next = now + REPORT_EVERY_S
+            _say({"event": "progress", "done": self._before + done, "phase": phase})
+
+
+def _say(event: dict[str, Any]) -> None:
+    sys.stdout.write(json.dumps(event) + "\n")
+    sys.stdout.flush()
+
+
+def _leave_with_parent() -> None:
+    sys.stdin.read()
+    # the part file is a true beginning at every moment, so leaving at once loses one buffer at most
+    os._exit(0)
+
+
+_JOBS = {"list": _list, "fetch": _fetch}
+
+if __name__ == "__main__":
+    sys.exit(main())
