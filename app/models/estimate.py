@@ -15,6 +15,7 @@ from a stated model of one token:
 from __future__ import annotations
 
 import enum
+import itertools
 import math
 from dataclasses import dataclass
 
@@ -174,7 +175,7 @@ def _from_measurement(shape: ModelShape, machine: Machine, cache: int, measured:
 
 
 def _interpolate(points: tuple[tuple[float, float], ...], x: float) -> float:
-    for (x0, y0), (x1, y1) in zip(points, points[1:], strict=False):
+    for (x0, y0), (x1, y1) in itertools.pairwise(points):
         if x <= x1:
             return y0 + (y1 - y0) * (x - x0) / (x1 - x0)
     return points[-1][1]

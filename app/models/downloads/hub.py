@@ -31,5 +31,5 @@ def list_repository(repository: str) -> Listing:
     variants = group_variants(files)
     if not variants:
         raise DownloadError(Reason.NO_MODEL, repository)
-    licence = str((info.card_data or {}).get("license") or "")
+    licence = str(getattr(info.card_data, "license", None) or "")
     return Listing(info.id, info.sha or "main", licence, variants)

@@ -150,9 +150,7 @@ class _Fetch:
         last = min(self._wanted.size, self._done + self._conditions.window_bytes) - 1
         headers = {**build_hf_headers(), "Range": f"bytes={self._done}-{last}", "Accept-Encoding": "identity"}
         wanted = self._wanted
-        url = hf_hub_url(
-            wanted.repository, wanted.path, revision=wanted.commit, endpoint=self._conditions.endpoint
-        )
+        url = hf_hub_url(wanted.repository, wanted.path, revision=wanted.commit, endpoint=self._conditions.endpoint)
         timeout = self._conditions.stall_s
         with get_session().stream("GET", url, headers=headers, timeout=timeout, follow_redirects=True) as response:
             self._require_usable(response)

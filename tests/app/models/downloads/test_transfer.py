@@ -10,7 +10,6 @@ import pytest
 
 from app.models.downloads.errors import DownloadError, Reason
 from app.models.downloads.transfer import RESERVE_BYTES, Conditions, Wanted, check_space, fetch
-
 from tests.app.models.downloads.hub_stand_in import COMMIT, REPOSITORY, StandIn, serving
 
 CONTENT = bytes(range(256)) * 20_000
@@ -105,7 +104,9 @@ def test_a_busy_server_is_asked_again(hub: StandIn, tmp_path: Path) -> None:
     assert len(hub.requested) == 3
 
 
-@pytest.mark.parametrize(("status", "reason"), [(404, Reason.NOT_FOUND), (403, Reason.NEEDS_LOGIN), (418, Reason.SERVER)])
+@pytest.mark.parametrize(
+    ("status", "reason"), [(404, Reason.NOT_FOUND), (403, Reason.NEEDS_LOGIN), (418, Reason.SERVER)]
+)
 def test_refusals_are_told_at_once(hub: StandIn, tmp_path: Path, status: int, reason: Reason) -> None:
     hub.answers = [status]
     with pytest.raises(DownloadError) as caught:
