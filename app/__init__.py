@@ -1,1 +1,4 @@
-"""The desktop application: talks to a running engine over HTTP, imports none of its code."""
+"""The Gannet window: a Qt application that talks HTTP to a supervised engine process and runs no native code of ours."""
+
+APP_NAME = "Gannet"
+APP_ID = "gannet"

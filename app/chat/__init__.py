@@ -1,0 +1,1 @@
+"""The Chat place: messages, composer, streaming, Markdown, code, branches."""

@@ -1,0 +1,21 @@
+"""The Models page."""
+
+from __future__ import annotations
+
+from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
+
+from app.context import AppContext
+from app.i18n import tr
+
+
+class ModelsPage(QWidget):
+    """The Models place."""
+
+    def __init__(self, context: AppContext) -> None:
+        super().__init__()
+        self._context = context
+        layout = QVBoxLayout(self)
+        title = QLabel(tr("Models"), self)
+        title.setProperty("role", "title")
+        layout.addWidget(title)
+        layout.addStretch(1)

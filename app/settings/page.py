@@ -1,0 +1,21 @@
+"""The Settings page."""
+
+from __future__ import annotations
+
+from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
+
+from app.context import AppContext
+from app.i18n import tr
+
+
+class SettingsPage(QWidget):
+    """The Settings place."""
+
+    def __init__(self, context: AppContext) -> None:
+        super().__init__()
+        self._context = context
+        layout = QVBoxLayout(self)
+        title = QLabel(tr("Settings"), self)
+        title.setProperty("role", "title")
+        layout.addWidget(title)
+        layout.addStretch(1)

@@ -1,0 +1,1 @@
+"""The window around the places: sidebar, header, engine panel, notices."""
