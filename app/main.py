@@ -40,9 +40,7 @@ class Program:
         self.store.close()
 
 
-def build(
-    application: QApplication, config: Path, data: Path, engine_command: Sequence[str] | None = None
-) -> Program:
+def build(application: QApplication, config: Path, data: Path, engine_command: Sequence[str] | None = None) -> Program:
     """Make the program from its folders; nothing is shown and no engine started yet."""
     preferences = Preferences(config / "preferences.json")
     choose_language(preferences["language"])

@@ -101,7 +101,9 @@ class Preferences(QObject):
             return accepted(content)
         except (ValueError, TypeError, AttributeError) as problem:
             aside = put_aside(self._path)
-            self.note = f"Your preferences could not be read ({problem}). They are kept as {aside.name}; defaults are on."
+            self.note = (
+                f"Your preferences could not be read ({problem}). They are kept as {aside.name}; defaults are on."
+            )
             return Values()
 
 

@@ -87,7 +87,7 @@ class DefaultPreset:
 def demo_model() -> Path:
     """The model that comes with the program."""
     named = os.environ.get(DEMO_VARIABLE)
-    return Path(named) if named else Path(__file__).resolve().parents[1] / "assets" / "demo" / "gannet-demo.gguf"
+    return Path(named) if named else Path(__file__).resolve().parents[1] / "assets" / "demo-moe.gguf"
 
 
 def is_demo(model: str) -> bool:

@@ -29,7 +29,9 @@ def salvage(damaged: Path, target: sqlite3.Connection) -> tuple[int, int]:
     return saved, lost
 
 
-def _copy(source: sqlite3.Connection, target: sqlite3.Connection, table: str, columns: tuple[str, ...]) -> tuple[int, int]:
+def _copy(
+    source: sqlite3.Connection, target: sqlite3.Connection, table: str, columns: tuple[str, ...]
+) -> tuple[int, int]:
     saved = lost = 0
     names = ", ".join(columns)
     marks = ", ".join("?" * len(columns))

@@ -22,7 +22,9 @@ def search(connection: sqlite3.Connection, words: str) -> list[SearchHit]:
     terms = re.findall(r"\w+", words)
     if not terms:
         return []
-    hits = {hit.conversation: hit for hit in reversed([*_in_titles(connection, terms), *_in_messages(connection, terms)])}
+    hits = {
+        hit.conversation: hit for hit in reversed([*_in_titles(connection, terms), *_in_messages(connection, terms)])
+    }
     return list(reversed(hits.values())) or _anywhere(connection, words.strip())
 
 

@@ -43,7 +43,9 @@ class Store:
 
     def conversations(self) -> list[Conversation]:
         """Every conversation, pinned first, then the most recently used; broken records are skipped and reported."""
-        rows = self._db.execute("SELECT * FROM conversation WHERE deleted IS NULL ORDER BY pinned DESC, updated DESC, id DESC")
+        rows = self._db.execute(
+            "SELECT * FROM conversation WHERE deleted IS NULL ORDER BY pinned DESC, updated DESC, id DESC"
+        )
         found = []
         for row in rows:
             try:
@@ -163,7 +165,9 @@ class Store:
                     beside.replace(aside.with_name(aside.name + ending))
             connection = self._checked()
             saved, lost = salvage(aside, connection)
-            self._report(f"the file was damaged ({problem}); it is kept as {aside.name}; {saved} records saved, {lost} lost")
+            self._report(
+                f"the file was damaged ({problem}); it is kept as {aside.name}; {saved} records saved, {lost} lost"
+            )
             return connection
 
     def _checked(self) -> sqlite3.Connection:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
 
 from PySide6.QtCore import QByteArray, QRectF, QSize, Qt
@@ -42,7 +42,7 @@ def application_icon() -> QIcon:
     return result
 
 
-@lru_cache(maxsize=None)
+@cache
 def _source(name: str) -> str:
     return (ICON_FOLDER / f"{name}.svg").read_text(encoding="utf-8")
 

@@ -82,7 +82,11 @@ READABLE_PAIRS: tuple[tuple[str, str], ...] = (
     *((word, surface) for word in ("link", "accent_ink") for surface in ("window", "panel", "raised", "bubble")),
     ("accent_text", "accent"),
     ("deep_text", "deep"),
-    *((state, surface) for state in ("good", "warn", "bad") for surface in ("window", "panel", "raised", f"{state}_soft")),
+    *(
+        (state, surface)
+        for state in ("good", "warn", "bad")
+        for surface in ("window", "panel", "raised", f"{state}_soft")
+    ),
     *(("text", f"{state}_soft") for state in ("good", "warn", "bad")),
     *((name, "code") for name in TOKENS if name.startswith("syn_")),
     ("text", "code"),
