@@ -46,7 +46,9 @@ def models_in(folder: Path) -> list[Path]:
     try:
         found = sorted(path for path in folder.iterdir() if path.suffix.lower() == ".gguf" and path.is_file())
     except OSError as problem:
-        raise ModelFileError(f"{folder}: cannot be listed ({problem.strerror or problem}); check its permissions") from problem
+        raise ModelFileError(
+            f"{folder}: cannot be listed ({problem.strerror or problem}); check its permissions"
+        ) from problem
     seen: dict[str, Path] = {}
     for path in found:
         match = SPLIT_NAME.fullmatch(path.name)

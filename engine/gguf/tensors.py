@@ -9,7 +9,7 @@ import re
 import struct
 from dataclasses import dataclass
 
-from engine.errors import ModelFileError, one_line
+from engine.errors import one_line
 from engine.gguf.source import HeaderSource
 from engine.gguf.types import GGML_TYPES, GgmlType
 

@@ -4,6 +4,8 @@
 
 namespace gannet {
 
-std::string ggml_version_string() { return ggml_version(); }
+std::string ggml_version_string() {
+    return ggml_version();
+}
 
 }  // namespace gannet

@@ -71,12 +71,12 @@ class Residency {
     std::uint32_t n_experts_;
     ResidencySettings settings_;
 
-    double token_ = 0.0;        // tokens since the last rescale
-    double weight_ = 1.0;       // weight of one use now, 2^(token_ / half_life)
-    double row_weight_ = 1.0;   // weight of one row of the current token or ubatch
-    bool prompt_ = false;       // recency orders
-    std::uint64_t pass_ = 1;    // tokens and ubatches begun
-    std::uint64_t clock_ = 0;   // uses and fetches so far, orders ties
+    double token_ = 0.0;       // tokens since the last rescale
+    double weight_ = 1.0;      // weight of one use now, 2^(token_ / half_life)
+    double row_weight_ = 1.0;  // weight of one row of the current token or ubatch
+    bool prompt_ = false;      // recency orders
+    std::uint64_t pass_ = 1;   // tokens and ubatches begun
+    std::uint64_t clock_ = 0;  // uses and fetches so far, orders ties
 
     std::vector<double> count_;           // by key: sum of use weights
     std::vector<std::uint64_t> touched_;  // by key: clock_ at the last use or fetch

@@ -1,0 +1,93 @@
+"""The `gannet` command sends each command line to the part that it belongs to."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+import gannet
+
+FOUND = {"app.main": object(), "PySide6": object()}
+
+
+@pytest.fixture
+def calls(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, list[str]]]:
+    """Records which module's main would have run, with its arguments; each returns 7."""
+    made: list[tuple[str, list[str]]] = []
+
+    def command(module: str) -> object:
+        def main(arguments: Sequence[str]) -> int:
+            made.append((module, list(arguments)))
+            return 7
+
+        return main
+
+    monkeypatch.setattr(gannet, "command", command)
+    return made
+
+
+def test_version_is_the_one_in_pyproject(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    written = tomllib.loads((repository / "pyproject.toml").read_text("utf-8"))["project"]["version"]
+    assert gannet.main(["--version"]) == 0
+    assert capsys.readouterr().out == f"gannet {written}\n"
+
+
+@pytest.mark.parametrize(
+    ("line", "module"),
+    [
+        (["tune", "m.gguf"], "autotune.cli"),
+        (["probe"], "autotune.cli"),
+        (["chat", "m.gguf"], "engine.cli"),
+        (["--help"], "engine.cli"),
+        (["nonsense"], "engine.cli"),
+    ],
+)
+def test_a_command_reaches_its_part_with_all_arguments(
+    line: list[str], module: str, calls: list[tuple[str, list[str]]]
+) -> None:
+    assert gannet.main(line) == 7
+    assert calls == [(module, line)]
+
+
+def test_no_arguments_open_the_window(calls: list[tuple[str, list[str]]], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gannet, "why_no_window", lambda *_: None)
+    assert gannet.main([]) == 7
+    assert calls == [("app.main", [])]
+
+
+def test_without_a_window_the_demo_model_chats_in_the_terminal_and_a_line_says_why(
+    calls: list[tuple[str, list[str]]],
+    monkeypatch: pytest.MonkeyPatch,
+    demo_model: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(gannet, "why_no_window", lambda *_: "there is no display")
+    assert gannet.main([]) == 7
+    assert calls == [("engine.cli", ["chat", str(demo_model)])]
+    assert "there is no display" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("platform", "environ", "found", "reason"),
+    [
+        ("linux", {}, FOUND, "there is no display"),
+        ("linux", {"DISPLAY": ":0"}, FOUND, None),
+        ("linux", {"WAYLAND_DISPLAY": "wayland-0"}, FOUND, None),
+        ("linux", {"QT_QPA_PLATFORM": "offscreen"}, FOUND, None),
+        ("win32", {}, FOUND, None),
+        ("darwin", {}, {"app.main": object()}, "PySide6 is not installed"),
+        ("linux", {"DISPLAY": ":0"}, {}, "this installation has no window"),
+    ],
+)
+def test_a_window_needs_the_application_and_a_display(
+    platform: str, environ: dict[str, str], found: dict[str, object], reason: str | None
+) -> None:
+    assert gannet.why_no_window(platform, environ, found.get) == reason
+
+
+def test_the_demo_model_is_where_the_command_looks(demo_model: Path) -> None:
+    assert demo_model == gannet.DEMO_MODEL
+    assert demo_model.read_bytes()[:4] == b"GGUF"
