@@ -7,9 +7,9 @@ from a stated model of one token:
 * read time = bytes of selected experts that are not in the cache / rate of the drive for reads of that size;
 * the two overlap completely (fast end of the range) or not at all (slow end);
 * the hit rate follows the share of the experts that fits in the cache. The curve for a finely divided model was
-  measured: 12 % of the experts in memory serve 45-53 % of the look-ups, 25 % serve 76-78 %, 50 % serve 95 %; with reading
-  ahead 24 % served 90 % in time, which is the high curve. Models with few, large experts are routed more evenly; they
-  are taken between these curves and "share in memory = hit rate".
+  measured: 12 % of the experts in memory serve 45-53 % of the look-ups, 25 % serve 76-78 %, 50 % serve 95 %; with
+  reading ahead 24 % served 90 % in time, which is the high curve. Models with few, large experts are routed more
+  evenly; they are taken between these curves and "share in memory = hit rate".
 """
 
 from __future__ import annotations

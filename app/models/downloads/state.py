@@ -64,7 +64,7 @@ class Download:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Download:
-        """Inverse of to_json. What ran when the program ended waits to go on. Raises KeyError, TypeError, ValueError."""
+        """Inverse of to_json; what ran when the program ended waits. Raises KeyError, TypeError, ValueError."""
         status = Status(data["status"])
         fields = {name: data[name] for name in cls.__dataclass_fields__ if name in data}
         fields["files"] = tuple(RemoteFile(**file) for file in data["files"])

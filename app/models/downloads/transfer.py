@@ -19,7 +19,7 @@ from typing import Any, Protocol
 
 import httpx2
 from huggingface_hub import get_session, hf_hub_url
-from huggingface_hub.utils import build_hf_headers
+from huggingface_hub.utils import build_hf_headers  # type: ignore[attr-defined]  # public, but not in __all__
 
 from app.models.downloads.errors import DownloadError, Reason
 
@@ -37,7 +37,8 @@ _FULL = {errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC)}
 class Progress(Protocol):
     """Told the bytes of this file that are on disk, and the phase: "check" (reading back) or "load"."""
 
-    def __call__(self, done: int, phase: str) -> None: ...
+    def __call__(self, done: int, phase: str) -> None:
+        """Called after every piece."""
 
 
 @dataclass(frozen=True)
@@ -100,7 +101,7 @@ def fetch(wanted: Wanted, progress: Progress, conditions: Conditions | None = No
     if wanted.sha256 is not None and digest != wanted.sha256:
         wanted.part.unlink(missing_ok=True)
         raise DownloadError(Reason.WRONG_HASH, wanted.path)
-    os.replace(wanted.part, wanted.target)
+    wanted.part.replace(wanted.target)
 
 
 class _Fetch:
