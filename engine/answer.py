@@ -145,7 +145,7 @@ def answer(
     return run.events()
 
 
-class _Cancelled(Exception):
+class _CancelledError(Exception):
     """The stop flag ended a computation."""
 
 
@@ -177,7 +177,7 @@ class _Run:
         try:
             yield from self._compute_prompt()
             reason = yield from self._decode(limit)
-        except _Cancelled:
+        except _CancelledError:
             pass
         finally:
             self._stop_flag.detach(self._llama.ctx)
@@ -255,13 +255,13 @@ class _Run:
     def _computing(self) -> Iterator[None]:
         """Turn a computation that llama.cpp gave up into what the caller has to know."""
         if self._stop_flag.is_set():
-            raise _Cancelled
+            raise _CancelledError
         try:
             yield
         except RuntimeError as error:
             context_state.recover(self._llama)
             if self._stop_flag.is_set():
-                raise _Cancelled from None
+                raise _CancelledError from None
             self._loaded.check()
             raise GannetError(f"llama.cpp could not compute this answer ({error})") from error
 
