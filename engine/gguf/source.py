@@ -11,6 +11,7 @@ import stat
 import struct
 from pathlib import Path
 from types import TracebackType
+from typing import Self
 
 from engine.errors import ModelFileError
 
@@ -44,7 +45,7 @@ class HeaderSource:
         self._start = 0  # position in the file of the buffer's first byte
         self._at = 0  # position in the buffer of the next byte to hand out
 
-    def __enter__(self) -> HeaderSource:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, tb: TracebackType | None) -> None:
