@@ -135,7 +135,7 @@ void ExpertStore::layer_ran(std::uint32_t layer) {
 
 // ---------------------------------------------------------------- slots
 
-std::int32_t ExpertStore::victim(const Class& c, bool prefetch, bool shielded) const {
+std::int32_t ExpertStore::victim(const Class& c, bool shielded) const {
     std::int32_t best = -1;
     Worth least;
     const std::uint32_t end = c.first + c.pool->max_slots();
@@ -143,7 +143,6 @@ std::int32_t ExpertStore::victim(const Class& c, bool prefetch, bool shielded) c
         const Slot& s = slots_[id];
         if (s.key == kNone || s.pins > 0 || s.in_flight > 0) continue;
         if (!shielded && residency_.shielded(s.key)) continue;
-        if (prefetch && s.speculative && residency_.shielded(s.key)) continue;
         const Worth w = residency_.worth(s.key);
         if (best < 0 || w < least) {
             best = static_cast<std::int32_t>(id);
@@ -168,8 +167,8 @@ std::int32_t ExpertStore::take_slot(std::uint32_t cls, bool prefetch) {
         slots_[id].committed = true;
         return static_cast<std::int32_t>(id);
     }
-    std::int32_t id = victim(c, prefetch, false);
-    if (id < 0 && !prefetch) id = victim(c, prefetch, true);
+    std::int32_t id = victim(c, false);
+    if (id < 0 && !prefetch) id = victim(c, true);
     if (id < 0) return -1;
     unbind(static_cast<std::uint32_t>(id));
     c.free.pop_back();  // unbind has put it there
@@ -195,7 +194,7 @@ void ExpertStore::bind(std::uint32_t id, Key key, bool speculative) {
 
 void ExpertStore::unbind(std::uint32_t id) {
     Slot& s = slots_[id];
-    queue_.drop(id, [](const ReadChunk&) {});
+    queue_.forget(id);
     if (s.speculative) count(s.doomed ? counters_.prefetch_cancelled : counters_.prefetch_wasted);
     if (!s.doomed) count(counters_.evictions);
     slot_of_[s.key] = -1;
@@ -208,8 +207,8 @@ void ExpertStore::unbind(std::uint32_t id) {
 void ExpertStore::shrink(Class& c) {
     while (c.used > c.limit) {
         if (c.free.empty()) {
-            std::int32_t id = victim(c, false, false);
-            if (id < 0) id = victim(c, false, true);
+            std::int32_t id = victim(c, false);
+            if (id < 0) id = victim(c, true);
             if (id < 0) return;  // all pinned: release() comes back here
             unbind(static_cast<std::uint32_t>(id));
         }
@@ -247,9 +246,15 @@ std::size_t ExpertStore::acquire(std::uint32_t layer, const std::uint32_t* exper
             bind(static_cast<std::uint32_t>(slots[i]), key_of(layer, experts[i]), false);
             slots_[static_cast<std::size_t>(slots[i])].pins++;
         }
-        request(static_cast<std::uint32_t>(slots[i]), parts, true);
         got++;
     }
+    // First the parts that are computed first, of every expert: their products wait for one another.
+    for (std::uint32_t p = 0; p < kMaxParts; p++) {
+        for (std::size_t i = 0; i < n; i++) {
+            if (slots[i] >= 0) request(static_cast<std::uint32_t>(slots[i]), parts & 1U << p, true);
+        }
+    }
+    work_.notify_all();
     return got;
 }
 

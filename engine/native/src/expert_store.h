@@ -144,7 +144,7 @@ class ExpertStore {
 
     // All below: with mutex_ held.
     std::int32_t take_slot(std::uint32_t cls, bool prefetch);
-    std::int32_t victim(const Class& c, bool prefetch, bool shielded) const;
+    std::int32_t victim(const Class& c, bool shielded) const;
     void bind(std::uint32_t slot, Key key, bool speculative);
     void unbind(std::uint32_t slot);
     void shrink(Class& c);

@@ -38,7 +38,6 @@ void ExpertStore::request(std::uint32_t slot, std::uint32_t parts, bool demand) 
     for (std::uint32_t p = 0; p < n; p++) {
         if ((parts >> p & 1U) != 0) request_part(slot, p, demand);
     }
-    work_.notify_all();
 }
 
 // Queues the missing chunks: demand as whole runs, prefetch one by one.

@@ -1,5 +1,7 @@
 #include "io_queue.h"
 
+#include <algorithm>
+
 namespace gannet {
 
 std::uint32_t IoQueue::prefetch_cap() const {
@@ -33,6 +35,12 @@ void IoQueue::promote(std::uint32_t slot) {
         chunk.demand = true;
         demand_.push_back(chunk);
     });
+}
+
+void IoQueue::forget(std::uint32_t slot) {
+    const auto of_slot = [slot](const ReadChunk& chunk) { return chunk.slot == slot; };
+    demand_.erase(std::remove_if(demand_.begin(), demand_.end(), of_slot), demand_.end());
+    prefetch_.erase(std::remove_if(prefetch_.begin(), prefetch_.end(), of_slot), prefetch_.end());
 }
 
 }  // namespace gannet

@@ -45,6 +45,9 @@ class IoQueue {
     template <typename F>
     void drop(std::uint32_t slot, F dropped);
 
+    // Removes everything queued for this slot: it is to hold something else.
+    void forget(std::uint32_t slot);
+
     std::size_t queued_demand() const { return demand_.size(); }
     std::size_t queued_prefetch() const { return prefetch_.size(); }
     std::uint32_t serving_demand() const { return serving_demand_; }
