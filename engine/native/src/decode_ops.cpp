@@ -38,7 +38,7 @@ void SelectOp::compute(ggml_tensor*, int ith, int, void* self) {
     const SelectOp& op = *static_cast<SelectOp*>(self);
     LayerRun& run = *op.run;
     run.release();
-    if (run.failed) return;
+    if (run.failed.load(std::memory_order_relaxed)) return;
     ExpertStore& store = run.model->store();
     const auto n = static_cast<std::size_t>(op.ids->ne[0]);
     run.layer = op.layer;
@@ -63,7 +63,7 @@ void SelectOp::compute(ggml_tensor*, int ith, int, void* self) {
 void ExpertOp::compute(ggml_tensor*, int ith, int, void* self) {
     ExpertOp& op = *static_cast<ExpertOp*>(self);
     LayerRun& run = *op.run;
-    if (run.failed || op.failed.load(std::memory_order_relaxed)) return;
+    if (run.failed.load(std::memory_order_relaxed)) return;
     const std::uint64_t begin = now_ns();
     ExpertStore& store = run.model->store();
     const ggml_tensor* weights = op.products[0].node->src[0];
@@ -78,7 +78,7 @@ void ExpertOp::compute(ggml_tensor*, int ith, int, void* self) {
         const Product& product = op.products[c / chunks % n_products];
         const std::byte* data = store.wait(run.slots[rank], product.part);
         if (data == nullptr) {
-            op.failed.store(true, std::memory_order_relaxed);
+            run.failed.store(true, std::memory_order_relaxed);
             break;
         }
         const float* x = input_row(input, rank);

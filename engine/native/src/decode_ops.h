@@ -18,7 +18,7 @@ struct LayerRun {
     StreamedModel* model = nullptr;
     std::uint32_t layer = 0;
     bool holding = false;
-    bool failed = false;                 // a read failed: the rest of the graph does nothing
+    std::atomic<bool> failed{false};     // a read failed: the rest of the graph does nothing
     std::vector<std::uint32_t> chosen;   // by rank
     std::vector<std::int32_t> slots;     // by rank, pinned
     std::vector<std::uint32_t> order;    // ranks, those already in memory first
@@ -44,7 +44,6 @@ struct ExpertOp {
     LayerRun* run = nullptr;
     std::vector<Product> products;
     std::atomic<std::uint32_t> next{0};
-    std::atomic<bool> failed{false};
 
     static void compute(ggml_tensor*, int ith, int nth, void* self);
 };

@@ -37,13 +37,10 @@ bool DecodePlan::takes(ggml_cgraph* graph) const {
 
 ggml_status DecodePlan::run(ggml_cgraph* graph) {
     build(graph);
-    layer_.failed = false;
+    layer_.failed.store(false);
     const ggml_status status = ggml_backend_graph_compute(cpu_, plan_);
     layer_.release();
-    for (const ExpertOp& op : experts_) {
-        if (op.failed.load(std::memory_order_relaxed)) return GGML_STATUS_FAILED;
-    }
-    return status;
+    return layer_.failed.load() ? GGML_STATUS_FAILED : status;
 }
 
 void DecodePlan::build(ggml_cgraph* graph) {

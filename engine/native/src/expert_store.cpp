@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <stdexcept>
+#include <utility>
 
 namespace gannet {
 namespace {
@@ -152,14 +153,14 @@ std::int32_t ExpertStore::victim(const Class& c, bool shielded) const {
     return best;
 }
 
-std::int32_t ExpertStore::take_slot(std::uint32_t cls, bool prefetch) {
+std::int32_t ExpertStore::take_slot(std::uint32_t cls, bool prefetch, std::size_t at_least) {
     Class& c = classes_[cls];
     if (!c.free.empty()) {
         const std::uint32_t id = c.free.back();
         c.free.pop_back();
         return static_cast<std::int32_t>(id);
     }
-    if (c.used < c.limit && !c.uncommitted.empty()) {
+    if (c.used < std::max<std::size_t>(c.limit, at_least) && !c.uncommitted.empty()) {
         const std::uint32_t id = c.uncommitted.back();
         c.pool->commit(id - c.first);
         c.uncommitted.pop_back();
@@ -229,7 +230,7 @@ std::uint32_t ExpertStore::capacity(std::uint32_t layer) const {
 }
 
 std::size_t ExpertStore::acquire(std::uint32_t layer, const std::uint32_t* experts, std::size_t n, std::uint32_t parts,
-                                 std::int32_t* slots) {
+                                 std::int32_t* slots, std::size_t at_least) {
     const std::lock_guard<std::mutex> lock(mutex_);
     std::size_t got = 0;
     for (std::size_t i = 0; i < n; i++) {
@@ -241,7 +242,7 @@ std::size_t ExpertStore::acquire(std::uint32_t layer, const std::uint32_t* exper
     }
     for (std::size_t i = 0; i < n; i++) {
         if (slots[i] < 0) {
-            slots[i] = take_slot(class_of_layer_[layer], false);
+            slots[i] = take_slot(class_of_layer_[layer], false, at_least);
             if (slots[i] < 0) continue;
             bind(static_cast<std::uint32_t>(slots[i]), key_of(layer, experts[i]), false);
             slots_[static_cast<std::size_t>(slots[i])].pins++;
@@ -259,7 +260,7 @@ std::size_t ExpertStore::acquire(std::uint32_t layer, const std::uint32_t* exper
 }
 
 void ExpertStore::acquire_all(std::uint32_t layer, const std::uint32_t* experts, std::size_t n, std::int32_t* slots) {
-    while (acquire(layer, experts, n, kAllParts, slots) < n) {
+    while (acquire(layer, experts, n, kAllParts, slots, n) < n) {
         release(slots, n);
         wait_progress();  // reads in flight hold slots; they land
     }

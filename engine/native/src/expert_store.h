@@ -70,8 +70,9 @@ class ExpertStore {
     // Pins experts and asks for those of `parts` (bit set) they lack, all at once. Resident ones are
     // pinned before any other may evict. slots[i] is -1 where none could be had. Returns how many were.
     std::size_t acquire(std::uint32_t layer, const std::uint32_t* experts, std::size_t n, std::uint32_t parts,
-                        std::int32_t* slots);
-    // As acquire, but waits until all n have slots; n must not exceed capacity(layer).
+                        std::int32_t* slots, std::size_t at_least = 0);
+    // As acquire of all parts, but waits until all n have slots, even if the cache was made smaller than
+    // that in the meantime (`at_least` slots may then hold memory until they are released).
     void acquire_all(std::uint32_t layer, const std::uint32_t* experts, std::size_t n, std::int32_t* slots);
     bool ready(std::int32_t slot, std::uint32_t part) const;
     // First byte of the part in a pinned slot; blocks until it is there. nullptr when its read failed.
@@ -143,7 +144,7 @@ class ExpertStore {
     void set_limits(std::uint64_t bytes);
 
     // All below: with mutex_ held.
-    std::int32_t take_slot(std::uint32_t cls, bool prefetch);
+    std::int32_t take_slot(std::uint32_t cls, bool prefetch, std::size_t at_least);
     std::int32_t victim(const Class& c, bool shielded) const;
     void bind(std::uint32_t slot, Key key, bool speculative);
     void unbind(std::uint32_t slot);

@@ -101,7 +101,7 @@ bool ExpertStore::bind_prefetch() {
     Predicted best;
     while (queue_.has_room_for_prefetch() && waiting_.take_best(settings_.prefetch_threshold, best)) {
         if (slot_of_[best.key] >= 0) continue;
-        const std::int32_t slot = take_slot(class_of_layer_[best.layer], true);
+        const std::int32_t slot = take_slot(class_of_layer_[best.layer], true, 0);
         if (slot < 0) return false;
         bind(static_cast<std::uint32_t>(slot), best.key, true);
         request(static_cast<std::uint32_t>(slot), kAllParts, false);

@@ -77,7 +77,7 @@ struct DeviceCalls {
     const char* (*get_name)(ggml_backend_dev_t);
     const char* (*get_description)(ggml_backend_dev_t);
     void (*get_memory)(ggml_backend_dev_t, std::size_t*, std::size_t*);
-    ggml_backend_dev_type (*get_type)(ggml_backend_dev_t);
+    enum ggml_backend_dev_type (*get_type)(ggml_backend_dev_t);
     void (*get_props)(ggml_backend_dev_t, ggml_backend_dev_props*);
     ggml_backend_t (*init_backend)(ggml_backend_dev_t, const char*);
     ggml_backend_buffer_type_t (*get_buffer_type)(ggml_backend_dev_t);

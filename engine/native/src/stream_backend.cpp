@@ -80,7 +80,7 @@ const char* backend_name(ggml_backend_t) { return kName; }
 const char* device_name(ggml_backend_dev_t) { return kName; }
 const char* device_description(ggml_backend_dev_t) { return "experts streamed from the drive"; }
 void device_memory(ggml_backend_dev_t, std::size_t* free, std::size_t* total) { *free = *total = 0; }
-ggml_backend_dev_type device_type(ggml_backend_dev_t) { return GGML_BACKEND_DEVICE_TYPE_ACCEL; }
+enum ggml_backend_dev_type device_type(ggml_backend_dev_t) { return GGML_BACKEND_DEVICE_TYPE_ACCEL; }
 ggml_backend_buffer_type_t device_buffer_type(ggml_backend_dev_t) { return ggml_backend_cpu_buffer_type(); }
 
 void device_props(ggml_backend_dev_t dev, ggml_backend_dev_props* props) {
