@@ -5,6 +5,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <functional>
 #include <memory>
 
 #include "ggml_build.h"
@@ -28,13 +29,26 @@ nb::bytes as_bytes(const std::vector<std::uint8_t>& v) { return nb::bytes(v.data
 
 std::uintptr_t address(ggml_backend_buffer_type_t type) { return reinterpret_cast<std::uintptr_t>(type); }
 
-// Context managers that construct and destroy a scope object.
+// A context manager that makes a scope object when entered and destroys it when left.
 template <typename Scope>
-struct Held {
-    std::unique_ptr<Scope> scope;
+class Held {
+  public:
+    explicit Held(std::function<std::unique_ptr<Scope>()> make) : make_(std::move(make)) {}
+    void enter() { scope_ = make_(); }
+    void leave() { scope_.reset(); }
+
+  private:
+    std::function<std::unique_ptr<Scope>()> make_;
+    std::unique_ptr<Scope> scope_;
 };
-using HeldSetup = Held<Setup>;
-using HeldNoReadAhead = Held<NoMapReadAhead>;
+
+template <typename Scope>
+nb::class_<Held<Scope>> bind_held(nb::module_& m, const char* name) {
+    using H = Held<Scope>;
+    return nb::class_<H>(m, name)
+        .def("__enter__", &H::enter)
+        .def("__exit__", [](H& self, nb::args) { self.leave(); });
+}
 
 void bind_settings(nb::module_& m) {
     nb::class_<ModelSettings>(m, "ModelSettings", "What a streamed model is made with; sizes in bytes.")
@@ -72,24 +86,19 @@ void bind_tables(nb::module_& m) {
 }
 
 void bind_model(nb::module_& m) {
-    nb::class_<HeldSetup>(m, "Setup")
-        .def("__enter__", [](HeldSetup& self) -> HeldSetup& { return self; })
-        .def("__exit__", [](HeldSetup& self, nb::handle, nb::handle, nb::handle) { self.scope.reset(); }, nb::arg().none(),
-             nb::arg().none(), nb::arg().none());
-    nb::class_<HeldNoReadAhead>(m, "NoMapReadAhead")
-        .def(nb::init<>())
-        .def("__enter__",
-             [](HeldNoReadAhead& self) -> HeldNoReadAhead& {
-                 self.scope = std::make_unique<NoMapReadAhead>();
-                 return self;
-             })
-        .def("__exit__", [](HeldNoReadAhead& self, nb::handle, nb::handle, nb::handle) { self.scope.reset(); },
-             nb::arg().none(), nb::arg().none(), nb::arg().none());
+    bind_held<Setup>(m, "Setup").def(
+        "__init__",
+        [](Held<Setup>* self, StreamedModel& model) {
+            new (self) Held<Setup>([&model] { return std::make_unique<Setup>(model); });
+        },
+        nb::keep_alive<1, 2>());
+    bind_held<NoMapReadAhead>(m, "NoMapReadAhead").def("__init__", [](Held<NoMapReadAhead>* self) {
+        new (self) Held<NoMapReadAhead>([] { return std::make_unique<NoMapReadAhead>(); });
+    });
     using Model = StreamedModel;
     const auto unlocked = nb::call_guard<nb::gil_scoped_release>();
     nb::class_<Model>(m, "StreamedModel", "A model whose experts stream. Must outlive llama.cpp's objects made with it.")
         .def(nb::init<std::vector<std::string>, std::vector<LayerSpec>, std::vector<TensorPlace>, ModelSettings>())
-        .def("setup", [](Model& self) { return HeldSetup{std::make_unique<Setup>(self)}; }, nb::keep_alive<0, 1>())
         .def_prop_ro("expert_type", [](Model& self) { return address(self.expert_type()); })
         .def_prop_ro("resident_type", [](Model& self) { return address(self.resident_type()); })
         .def_prop_ro("direct", [](Model& self) { return self.store().direct(); })

@@ -6,8 +6,8 @@
 namespace gannet {
 
 ExpertIndex::ExpertIndex(std::vector<LayerSpec> layers) : layers_(std::move(layers)) {
-    std::sort(layers_.begin(), layers_.end(),
-              [](const LayerSpec& a, const LayerSpec& b) { return a.block < b.block; });
+    std::stable_sort(layers_.begin(), layers_.end(),
+                     [](const LayerSpec& a, const LayerSpec& b) { return a.block < b.block; });
     for (std::uint32_t l = 0; l < layers_.size(); l++) {
         const LayerSpec& layer = layers_[l];
         if (layer.parts.empty() || layer.parts.size() > kMaxParts || layer.n_experts == 0) {
