@@ -61,7 +61,7 @@ class Streamer:
 
     def attach(self, params: llama_cpp.llama_model_params) -> None:
         """Point a load's parameters at our buffer types. `self` must stay alive as long as the model."""
-        params.tensor_buft_overrides = ctypes.cast(self._overrides, ctypes.c_void_p)
+        params.tensor_buft_overrides = ctypes.addressof(self._overrides)
         params.load_mode = llama_cpp.LLAMA_LOAD_MODE_MMAP
 
     @contextlib.contextmanager

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import psutil
-
-
 
 if TYPE_CHECKING:
     from engine.streaming import Streamer
@@ -70,8 +68,10 @@ def snapshot(streamer: Streamer, answers: Telemetry) -> Telemetry:
     """The streamer's counters and gauges, with the token counts and times that only answers know."""
     native = streamer.native
     counted = native.counters()
-    values = {name: value for name, value in counted.items() if name in _FIELDS and not name.startswith("tokens_")}
-    seconds = {name: counted[source] / 1e9 for name, source in _TIMES.items()}
+    values: dict[str, Any] = {
+        name: value for name, value in counted.items() if name in _FIELDS and not name.startswith("tokens_")
+    }
+    seconds: dict[str, Any] = {name: counted[source] / 1e9 for name, source in _TIMES.items()}
     dense = max(0, counted["compute_ns"] - counted["expert_ns"] - counted["predict_ns"]) / 1e9
     return replace(
         answers,

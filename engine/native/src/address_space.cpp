@@ -20,11 +20,14 @@ constexpr std::size_t kHuge = std::size_t{2} << 20;
 #ifdef _WIN32
 std::byte* reserve(std::size_t size, AddressSpace::Access access) {
     const bool use = access == AddressSpace::Access::kReadWrite;
-    return static_cast<std::byte*>(
-        VirtualAlloc(nullptr, size, MEM_RESERVE, use ? PAGE_READWRITE : PAGE_NOACCESS));
+    return static_cast<std::byte*>(VirtualAlloc(nullptr, size, MEM_RESERVE, use ? PAGE_READWRITE : PAGE_NOACCESS));
 }
-void unmap(std::byte* base, std::size_t) { VirtualFree(base, 0, MEM_RELEASE); }
-std::size_t page_size() { return 4096; }
+void unmap(std::byte* base, std::size_t) {
+    VirtualFree(base, 0, MEM_RELEASE);
+}
+std::size_t page_size() {
+    return 4096;
+}
 #else
 std::byte* reserve(std::size_t size, AddressSpace::Access access) {
     const bool use = access == AddressSpace::Access::kReadWrite;
@@ -35,8 +38,12 @@ std::byte* reserve(std::size_t size, AddressSpace::Access access) {
     void* p = mmap(nullptr, size, use ? PROT_READ | PROT_WRITE : PROT_NONE, flags, -1, 0);
     return p == MAP_FAILED ? nullptr : static_cast<std::byte*>(p);
 }
-void unmap(std::byte* base, std::size_t size) { munmap(base, size); }
-std::size_t page_size() { return static_cast<std::size_t>(sysconf(_SC_PAGESIZE)); }
+void unmap(std::byte* base, std::size_t size) {
+    munmap(base, size);
+}
+std::size_t page_size() {
+    return static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+}
 #endif
 
 }  // namespace
@@ -51,9 +58,13 @@ AddressSpace::AddressSpace(std::size_t size, Access access) : size_(size), mappe
 #endif
 }
 
-AddressSpace::~AddressSpace() { release(); }
+AddressSpace::~AddressSpace() {
+    release();
+}
 
-AddressSpace::AddressSpace(AddressSpace&& other) noexcept { *this = std::move(other); }
+AddressSpace::AddressSpace(AddressSpace&& other) noexcept {
+    *this = std::move(other);
+}
 
 AddressSpace& AddressSpace::operator=(AddressSpace&& other) noexcept {
     if (this != &other) {

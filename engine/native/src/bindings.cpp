@@ -25,9 +25,13 @@ std::map<std::string, std::uint64_t> counters(StreamedModel& model) {
     return out;
 }
 
-nb::bytes as_bytes(const std::vector<std::uint8_t>& v) { return nb::bytes(v.data(), v.size()); }
+nb::bytes as_bytes(const std::vector<std::uint8_t>& v) {
+    return nb::bytes(v.data(), v.size());
+}
 
-std::uintptr_t address(ggml_backend_buffer_type_t type) { return reinterpret_cast<std::uintptr_t>(type); }
+std::uintptr_t address(ggml_backend_buffer_type_t type) {
+    return reinterpret_cast<std::uintptr_t>(type);
+}
 
 // A context manager that makes a scope object when entered and destroys it when left.
 template <typename Scope>
@@ -45,9 +49,7 @@ class Held {
 template <typename Scope>
 nb::class_<Held<Scope>> bind_held(nb::module_& m, const char* name) {
     using H = Held<Scope>;
-    return nb::class_<H>(m, name)
-        .def("__enter__", &H::enter)
-        .def("__exit__", [](H& self, nb::args) { self.leave(); });
+    return nb::class_<H>(m, name).def("__enter__", &H::enter).def("__exit__", [](H& self, nb::args) { self.leave(); });
 }
 
 void bind_settings(nb::module_& m) {
@@ -70,44 +72,44 @@ void bind_settings(nb::module_& m) {
 
 void bind_tables(nb::module_& m) {
     nb::class_<PartSpec>(m, "PartSpec")
-        .def("__init__",
-             [](PartSpec* p, std::string tensor, std::uint32_t file, std::uint64_t offset, std::uint64_t bytes) {
-                 new (p) PartSpec{std::move(tensor), file, offset, bytes};
-             });
+        .def("__init__", [](PartSpec* p, std::string tensor, std::uint32_t file, std::uint64_t offset,
+                            std::uint64_t bytes) { new (p) PartSpec{std::move(tensor), file, offset, bytes}; });
     nb::class_<LayerSpec>(m, "LayerSpec")
         .def("__init__", [](LayerSpec* l, std::uint32_t block, std::uint32_t n_experts, std::vector<PartSpec> parts) {
             new (l) LayerSpec{block, n_experts, std::move(parts)};
         });
     nb::class_<TensorPlace>(m, "TensorPlace")
-        .def("__init__",
-             [](TensorPlace* t, std::string name, std::uint32_t file, std::uint64_t offset, std::uint64_t bytes) {
-                 new (t) TensorPlace{std::move(name), file, offset, bytes};
-             });
+        .def("__init__", [](TensorPlace* t, std::string name, std::uint32_t file, std::uint64_t offset,
+                            std::uint64_t bytes) { new (t) TensorPlace{std::move(name), file, offset, bytes}; });
 }
 
 void bind_model(nb::module_& m) {
-    bind_held<Setup>(m, "Setup").def(
-        "__init__",
-        [](Held<Setup>* self, StreamedModel& model) {
-            new (self) Held<Setup>([&model] { return std::make_unique<Setup>(model); });
-        },
-        nb::keep_alive<1, 2>());
+    bind_held<Setup>(m, "Setup")
+        .def(
+            "__init__",
+            [](Held<Setup>* self, StreamedModel& model) {
+                new (self) Held<Setup>([&model] { return std::make_unique<Setup>(model); });
+            },
+            nb::keep_alive<1, 2>());
     bind_held<NoMapReadAhead>(m, "NoMapReadAhead").def("__init__", [](Held<NoMapReadAhead>* self) {
         new (self) Held<NoMapReadAhead>([] { return std::make_unique<NoMapReadAhead>(); });
     });
     using Model = StreamedModel;
     const auto unlocked = nb::call_guard<nb::gil_scoped_release>();
-    nb::class_<Model>(m, "StreamedModel", "A model whose experts stream. Must outlive llama.cpp's objects made with it.")
+    nb::class_<Model>(m, "StreamedModel",
+                      "A model whose experts stream. Must outlive llama.cpp's objects made with it.")
         .def(nb::init<std::vector<std::string>, std::vector<LayerSpec>, std::vector<TensorPlace>, ModelSettings>())
         .def_prop_ro("expert_type", [](Model& self) { return address(self.expert_type()); })
         .def_prop_ro("resident_type", [](Model& self) { return address(self.resident_type()); })
         .def_prop_ro("direct", [](Model& self) { return self.store().direct(); })
-        .def("finish_resident", [](Model& self) { return self.resident().finish(); }, unlocked)
+        .def(
+            "finish_resident", [](Model& self) { return self.resident().finish(); }, unlocked)
         .def("cancel_resident", [](Model& self) { self.resident().cancel(); })
         .def("resident_progress",
              [](Model& self) { return std::pair(self.resident().bytes_done(), self.resident().bytes_queued()); })
         .def("counters", &counters)
-        .def("resize", [](Model& self, std::uint64_t bytes) { return self.store().resize(bytes); }, unlocked)
+        .def(
+            "resize", [](Model& self, std::uint64_t bytes) { return self.store().resize(bytes); }, unlocked)
         .def_prop_ro("cache_bytes", [](Model& self) { return self.store().cache_bytes(); })
         .def_prop_ro("used_bytes", [](Model& self) { return self.store().used_bytes(); })
         .def_prop_ro("queued_demand", [](Model& self) { return self.store().queued_demand(); })
@@ -122,7 +124,8 @@ void bind_model(nb::module_& m) {
 NB_MODULE(_native, module) {
     module.doc() = "Gannet's native core.";
     module.def("ggml_version", &ggml_version_string, "Version of the libggml this process has loaded.");
-    module.def("register_backend", &register_backend, "Makes the streaming backend known to ggml; once a process is enough.");
+    module.def("register_backend", &register_backend,
+               "Makes the streaming backend known to ggml; once a process is enough.");
     bind_settings(module);
     bind_tables(module);
     bind_model(module);

@@ -56,7 +56,8 @@ CpuLibrary look_up() {
         return f;
     };
     cpu.set_n_threads = reinterpret_cast<ggml_backend_set_n_threads_t>(proc("ggml_backend_set_n_threads"));
-    cpu.set_abort_callback = reinterpret_cast<ggml_backend_set_abort_callback_t>(proc("ggml_backend_set_abort_callback"));
+    cpu.set_abort_callback =
+        reinterpret_cast<ggml_backend_set_abort_callback_t>(proc("ggml_backend_set_abort_callback"));
     void* traits = neighbour(reinterpret_cast<void*>(registry->calls.get_name), "ggml_get_type_traits_cpu");
     if (traits == nullptr) mismatch("no ggml_get_type_traits_cpu");
     cpu.type_traits = reinterpret_cast<decltype(cpu.type_traits)>(traits);

@@ -10,9 +10,13 @@ constexpr std::int64_t kRowsPerChunk = 64;
 // Per thread of ggml's team: the input in the type the weights' dot product takes.
 thread_local std::vector<std::byte> converted;
 
-std::uint32_t chunks_of(std::int64_t rows) { return static_cast<std::uint32_t>((rows + kRowsPerChunk - 1) / kRowsPerChunk); }
+std::uint32_t chunks_of(std::int64_t rows) {
+    return static_cast<std::uint32_t>((rows + kRowsPerChunk - 1) / kRowsPerChunk);
+}
 
-Rows rows_at(const ggml_tensor* weights, const std::byte* data) { return {data, weights->nb[1], weights->ne[0]}; }
+Rows rows_at(const ggml_tensor* weights, const std::byte* data) {
+    return {data, weights->nb[1], weights->ne[0]};
+}
 
 // The input row that the expert of this rank takes: its own, or one for all.
 const float* input_row(const ggml_tensor* input, std::uint32_t rank) {
@@ -86,7 +90,8 @@ void ExpertOp::compute(ggml_tensor*, int ith, int, void* self) {
         have = x;
         const std::int64_t first = std::int64_t{c % chunks} * kRowsPerChunk;
         const std::int64_t last = std::min(first + kRowsPerChunk, weights->ne[1]);
-        multiply_rows(product.kernel, rows_at(product.node->src[0], data), first, last, vector, output_row(product.node, rank));
+        multiply_rows(product.kernel, rows_at(product.node->src[0], data), first, last, vector,
+                      output_row(product.node, rank));
     }
     if (ith == 0) count(run.model->counters().expert_ns, now_ns() - begin);
 }

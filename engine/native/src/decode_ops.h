@@ -18,10 +18,10 @@ struct LayerRun {
     StreamedModel* model = nullptr;
     std::uint32_t layer = 0;
     bool holding = false;
-    std::atomic<bool> failed{false};     // a read failed: the rest of the graph does nothing
-    std::vector<std::uint32_t> chosen;   // by rank
-    std::vector<std::int32_t> slots;     // by rank, pinned
-    std::vector<std::uint32_t> order;    // ranks, those already in memory first
+    std::atomic<bool> failed{false};    // a read failed: the rest of the graph does nothing
+    std::vector<std::uint32_t> chosen;  // by rank
+    std::vector<std::int32_t> slots;    // by rank, pinned
+    std::vector<std::uint32_t> order;   // ranks, those already in memory first
 
     void release();
 };

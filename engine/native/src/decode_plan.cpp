@@ -4,17 +4,23 @@ namespace gannet {
 namespace {
 
 bool is_view(const ggml_tensor* t) {
-    return t->op == GGML_OP_VIEW || t->op == GGML_OP_RESHAPE || t->op == GGML_OP_PERMUTE || t->op == GGML_OP_TRANSPOSE ||
-           t->op == GGML_OP_NONE;
+    return t->op == GGML_OP_VIEW || t->op == GGML_OP_RESHAPE || t->op == GGML_OP_PERMUTE ||
+           t->op == GGML_OP_TRANSPOSE || t->op == GGML_OP_NONE;
 }
 
-bool one_token(const ggml_tensor* product) { return product->src[2]->ne[1] == 1; }
+bool one_token(const ggml_tensor* product) {
+    return product->src[2]->ne[1] == 1;
+}
 
-bool same_input(const ggml_tensor* a, const ggml_tensor* b) { return a->src[1] == b->src[1] && a->src[2] == b->src[2]; }
+bool same_input(const ggml_tensor* a, const ggml_tensor* b) {
+    return a->src[1] == b->src[1] && a->src[2] == b->src[2];
+}
 
 }  // namespace
 
-DecodePlan::DecodePlan(StreamedModel& model, ggml_backend_t cpu) : model_(model), cpu_(cpu) { layer_.model = &model; }
+DecodePlan::DecodePlan(StreamedModel& model, ggml_backend_t cpu) : model_(model), cpu_(cpu) {
+    layer_.model = &model;
+}
 
 DecodePlan::~DecodePlan() {
     layer_.release();
@@ -88,8 +94,9 @@ int DecodePlan::append_experts(ggml_cgraph* graph, int i) {
     for (int j = i + 1; j < ggml_graph_n_nodes(graph); j++) {
         ggml_tensor* other = ggml_graph_node(graph, j);
         if (is_view(other)) continue;
-        const bool twin = other->op == GGML_OP_MUL_MAT_ID && model_.holds_experts(other->src[0]) && same_input(node, other) &&
-                          other->src[0]->type == node->src[0]->type && other->src[0]->ne[1] == node->src[0]->ne[1];
+        const bool twin = other->op == GGML_OP_MUL_MAT_ID && model_.holds_experts(other->src[0]) &&
+                          same_input(node, other) && other->src[0]->type == node->src[0]->type &&
+                          other->src[0]->ne[1] == node->src[0]->ne[1];
         if (twin) {
             op.products.push_back({other, model_.part_of(other->src[0]).part, {}});
             last = j;

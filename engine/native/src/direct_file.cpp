@@ -4,9 +4,13 @@
 
 namespace gannet {
 
-DirectFile::~DirectFile() { close(); }
+DirectFile::~DirectFile() {
+    close();
+}
 
-DirectFile::DirectFile(DirectFile&& other) noexcept { *this = std::move(other); }
+DirectFile::DirectFile(DirectFile&& other) noexcept {
+    *this = std::move(other);
+}
 
 DirectFile& DirectFile::operator=(DirectFile&& other) noexcept {
     if (this != &other) {

@@ -19,8 +19,8 @@ constexpr std::size_t kBlock = 4096;  // holds on every drive seen; STATX_DIOALI
 std::size_t direct_alignment([[maybe_unused]] int fd) {
 #if defined(__linux__) && defined(STATX_DIOALIGN)
     struct statx info = {};
-    if (statx(fd, "", AT_EMPTY_PATH, STATX_DIOALIGN, &info) == 0 &&
-        (info.stx_mask & STATX_DIOALIGN) != 0 && info.stx_dio_offset_align > kBlock) {
+    if (statx(fd, "", AT_EMPTY_PATH, STATX_DIOALIGN, &info) == 0 && (info.stx_mask & STATX_DIOALIGN) != 0 &&
+        info.stx_dio_offset_align > kBlock) {
         return info.stx_dio_offset_align;
     }
 #endif
@@ -38,7 +38,7 @@ int open_direct(const char* path) {
     }
     return fd;
 #else
-    (void) path;
+    (void)path;
     return -1;
 #endif
 }

@@ -21,8 +21,8 @@ std::wstring wide(const std::string& utf8) {
 }
 
 HANDLE open_file(const std::string& path, DWORD flags) {
-    return CreateFileW(wide(path).c_str(), GENERIC_READ, FILE_SHARE_READ | FILE_SHARE_DELETE, nullptr,
-                       OPEN_EXISTING, flags, nullptr);
+    return CreateFileW(wide(path).c_str(), GENERIC_READ, FILE_SHARE_READ | FILE_SHARE_DELETE, nullptr, OPEN_EXISTING,
+                       flags, nullptr);
 }
 
 [[noreturn]] void fail(const std::string& what, DWORD code) {

@@ -8,7 +8,9 @@ namespace {
 constexpr std::size_t kAlign = 64;
 constexpr std::size_t kNodesPerExpert = 10;  // tensors, views and leaves included
 
-std::size_t padded(std::size_t n) { return (n + kAlign - 1) / kAlign * kAlign; }
+std::size_t padded(std::size_t n) {
+    return (n + kAlign - 1) / kAlign * kAlign;
+}
 
 std::uint32_t chosen(const ggml_tensor* ids, std::int64_t k, std::int64_t token) {
     const auto* base = static_cast<const std::byte*>(ids->data);
@@ -43,7 +45,9 @@ void ExpertBatch::begin(ggml_tensor* node) {
     }
 }
 
-std::uint32_t ExpertBatch::rows_of(std::uint32_t expert) const { return first_[expert + 1] - first_[expert]; }
+std::uint32_t ExpertBatch::rows_of(std::uint32_t expert) const {
+    return first_[expert + 1] - first_[expert];
+}
 
 void ExpertBatch::add(std::uint32_t expert, const std::byte* weights) {
     entries_.push_back({expert, weights});
@@ -104,7 +108,8 @@ ggml_status ExpertBatch::run() {
     const std::size_t need = (ggml_tensor_overhead() + 64) * nodes + ggml_graph_overhead_custom(nodes, false) + 4096;
     if (context_.size() < need) context_.resize(need);
     if (scratch_.size() < scratch_bytes() + kAlign) scratch_.resize(scratch_bytes() + kAlign);
-    used_ = padded(reinterpret_cast<std::uintptr_t>(scratch_.data())) - reinterpret_cast<std::uintptr_t>(scratch_.data());
+    used_ =
+        padded(reinterpret_cast<std::uintptr_t>(scratch_.data())) - reinterpret_cast<std::uintptr_t>(scratch_.data());
     ggml_context* context = ggml_init({context_.size(), context_.data(), true});
     ggml_cgraph* graph = ggml_new_graph_custom(context, nodes, false);
     for (const Entry& entry : entries_) append(context, graph, entry);

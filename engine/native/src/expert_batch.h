@@ -38,9 +38,9 @@ class ExpertBatch {
 
     ggml_backend_t cpu_;
     ggml_tensor* node_ = nullptr;
-    std::vector<std::uint32_t> first_;     // by expert: its first entry in order_
-    std::vector<std::int32_t> source_;     // rows of the input, by expert
-    std::vector<std::int64_t> target_;     // rows of the result, by expert
+    std::vector<std::uint32_t> first_;  // by expert: its first entry in order_
+    std::vector<std::int32_t> source_;  // rows of the input, by expert
+    std::vector<std::int64_t> target_;  // rows of the result, by expert
     std::vector<Entry> entries_;
     std::size_t rows_ = 0;
     std::vector<std::byte> scratch_;

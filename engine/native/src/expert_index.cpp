@@ -11,8 +11,7 @@ ExpertIndex::ExpertIndex(std::vector<LayerSpec> layers) : layers_(std::move(laye
     for (std::uint32_t l = 0; l < layers_.size(); l++) {
         const LayerSpec& layer = layers_[l];
         if (layer.parts.empty() || layer.parts.size() > kMaxParts || layer.n_experts == 0) {
-            throw std::invalid_argument("block " + std::to_string(layer.block) +
-                                        ": not one to three expert tensors");
+            throw std::invalid_argument("block " + std::to_string(layer.block) + ": not one to three expert tensors");
         }
         n_experts_ = std::max(n_experts_, layer.n_experts);
         for (std::uint32_t p = 0; p < layer.parts.size(); p++) {

@@ -40,7 +40,7 @@ class ExpertIndex {
 
     const std::vector<LayerSpec>& layers() const { return layers_; }
     std::uint32_t n_layers() const { return static_cast<std::uint32_t>(layers_.size()); }
-    std::uint32_t n_experts() const { return n_experts_; }  // of the widest layer
+    std::uint32_t n_experts() const { return n_experts_; }        // of the widest layer
     std::uint64_t expert_bytes() const { return expert_bytes_; }  // all experts of all layers
     std::optional<PartRef> find(const std::string& tensor) const;
 

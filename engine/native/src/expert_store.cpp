@@ -282,7 +282,9 @@ const std::byte* ExpertStore::wait(std::int32_t slot, std::uint32_t part) {
 }
 
 void ExpertStore::wait_any(const std::int32_t* slots, std::size_t n, std::uint32_t part) {
-    const auto any = [&] { return std::any_of(slots, slots + n, [&](std::int32_t s) { return s >= 0 && ready(s, part); }); };
+    const auto any = [&] {
+        return std::any_of(slots, slots + n, [&](std::int32_t s) { return s >= 0 && ready(s, part); });
+    };
     if (any()) return;
     std::unique_lock<std::mutex> lock(mutex_);
     if (waiters_++ == 0) stall_begin_ = now_ns();

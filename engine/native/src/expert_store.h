@@ -38,7 +38,7 @@ struct StoreSettings {
     bool direct = true;
     IoLimits limits;
     std::uint64_t prefetch_chunk_bytes = 512 << 10;
-    float prefetch_threshold = 0.2F;      // predictions less likely than this are not read
+    float prefetch_threshold = 0.2F;        // predictions less likely than this are not read
     std::uint64_t throttle_ns_per_mib = 0;  // slows every read down; for tests of slow drives
     ResidencySettings residency;
 };
@@ -174,8 +174,8 @@ class ExpertStore {
     std::size_t n_slots_ = 0;
 
     mutable std::mutex mutex_;
-    std::condition_variable work_;    // I/O threads: something to read
-    std::condition_variable landed_;  // compute threads: something was read, failed or was released
+    std::condition_variable work_;       // I/O threads: something to read
+    std::condition_variable landed_;     // compute threads: something was read, failed or was released
     std::vector<std::int32_t> slot_of_;  // by key, -1 when not resident
     Residency residency_;
     IoQueue queue_;

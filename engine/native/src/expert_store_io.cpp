@@ -43,7 +43,8 @@ void ExpertStore::request(std::uint32_t slot, std::uint32_t parts, bool demand) 
 // Queues the missing chunks: demand as whole runs, prefetch one by one.
 void ExpertStore::request_part(std::uint32_t slot, std::uint32_t part, bool demand) {
     Part& p = slots_[slot].parts[part];
-    if (p.state.load(std::memory_order_relaxed) == State::kFailed) p.state.store(State::kEmpty, std::memory_order_relaxed);
+    if (p.state.load(std::memory_order_relaxed) == State::kFailed)
+        p.state.store(State::kEmpty, std::memory_order_relaxed);
     if (p.missing == 0) return;
     p.state.store(State::kPending, std::memory_order_relaxed);
     const std::uint32_t chunks = span(slots_[slot].key, part).chunks;
@@ -161,7 +162,8 @@ std::string ExpertStore::read(std::vector<DirectFile>& files, const ReadChunk& c
         file.read(at.begin + begin, c.pool->region(chunk.slot - c.first, chunk.part) + begin, size, needed);
     } catch (const std::exception& e) {
         count(counters_.reads);
-        return paths_[at.file] + ": reading " + index_.layers()[layer_of(key)].parts[chunk.part].tensor + " failed: " + e.what();
+        return paths_[at.file] + ": reading " + index_.layers()[layer_of(key)].parts[chunk.part].tensor +
+               " failed: " + e.what();
     }
     if (settings_.throttle_ns_per_mib > 0) {
         std::this_thread::sleep_for(std::chrono::nanoseconds(settings_.throttle_ns_per_mib * size >> 20));

@@ -109,15 +109,33 @@ struct Registry {
 };
 
 // ggml's handles are pointers to these layouts.
-inline BufferType* of(ggml_backend_buffer_type_t h) { return reinterpret_cast<BufferType*>(h); }
-inline Buffer* of(ggml_backend_buffer_t h) { return reinterpret_cast<Buffer*>(h); }
-inline Backend* of(ggml_backend_t h) { return reinterpret_cast<Backend*>(h); }
-inline Device* of(ggml_backend_dev_t h) { return reinterpret_cast<Device*>(h); }
-inline Registry* of(ggml_backend_reg_t h) { return reinterpret_cast<Registry*>(h); }
-inline ggml_backend_buffer_type_t handle(BufferType* p) { return reinterpret_cast<ggml_backend_buffer_type_t>(p); }
-inline ggml_backend_t handle(Backend* p) { return reinterpret_cast<ggml_backend_t>(p); }
-inline ggml_backend_dev_t handle(Device* p) { return reinterpret_cast<ggml_backend_dev_t>(p); }
-inline ggml_backend_reg_t handle(Registry* p) { return reinterpret_cast<ggml_backend_reg_t>(p); }
+inline BufferType* of(ggml_backend_buffer_type_t h) {
+    return reinterpret_cast<BufferType*>(h);
+}
+inline Buffer* of(ggml_backend_buffer_t h) {
+    return reinterpret_cast<Buffer*>(h);
+}
+inline Backend* of(ggml_backend_t h) {
+    return reinterpret_cast<Backend*>(h);
+}
+inline Device* of(ggml_backend_dev_t h) {
+    return reinterpret_cast<Device*>(h);
+}
+inline Registry* of(ggml_backend_reg_t h) {
+    return reinterpret_cast<Registry*>(h);
+}
+inline ggml_backend_buffer_type_t handle(BufferType* p) {
+    return reinterpret_cast<ggml_backend_buffer_type_t>(p);
+}
+inline ggml_backend_t handle(Backend* p) {
+    return reinterpret_cast<ggml_backend_t>(p);
+}
+inline ggml_backend_dev_t handle(Device* p) {
+    return reinterpret_cast<ggml_backend_dev_t>(p);
+}
+inline ggml_backend_reg_t handle(Registry* p) {
+    return reinterpret_cast<ggml_backend_reg_t>(p);
+}
 
 // Exported by libggml-base; its header is the one that is not installed.
 extern "C" ggml_backend_buffer_t ggml_backend_buffer_init(ggml_backend_buffer_type_t type, BufferCalls calls,

@@ -8,7 +8,9 @@ std::uint32_t IoQueue::prefetch_cap() const {
     return demand_.empty() && serving_demand_ == 0 ? limits_.prefetch_alone : limits_.prefetch_beside_demand;
 }
 
-void IoQueue::add(const ReadChunk& chunk) { (chunk.demand ? demand_ : prefetch_).push_back(chunk); }
+void IoQueue::add(const ReadChunk& chunk) {
+    (chunk.demand ? demand_ : prefetch_).push_back(chunk);
+}
 
 bool IoQueue::next(ReadChunk& out) {
     if (!demand_.empty()) {
@@ -24,7 +26,9 @@ bool IoQueue::next(ReadChunk& out) {
     return true;
 }
 
-void IoQueue::finished(const ReadChunk& chunk) { (chunk.demand ? serving_demand_ : serving_prefetch_)--; }
+void IoQueue::finished(const ReadChunk& chunk) {
+    (chunk.demand ? serving_demand_ : serving_prefetch_)--;
+}
 
 bool IoQueue::has_room_for_prefetch() const {
     return demand_.empty() && prefetch_.empty() && serving_prefetch_ < prefetch_cap();

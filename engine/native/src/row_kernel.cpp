@@ -11,8 +11,8 @@ inline void fetch(const std::byte* row, std::size_t bytes) {
 #if defined(__GNUC__)
     for (std::size_t b = 0; b < bytes; b += kLine) __builtin_prefetch(row + b, 0, 3);
 #else
-    (void) row;
-    (void) bytes;
+    (void)row;
+    (void)bytes;
 #endif
 }
 

@@ -28,8 +28,12 @@ std::byte* SlotPool::region(std::uint32_t slot, std::uint32_t part) const {
     return space_.data() + slot * slot_bytes_ + begin_[part];
 }
 
-void SlotPool::commit(std::uint32_t slot) { space_.commit(slot * slot_bytes_, slot_bytes_); }
+void SlotPool::commit(std::uint32_t slot) {
+    space_.commit(slot * slot_bytes_, slot_bytes_);
+}
 
-void SlotPool::discard(std::uint32_t slot) { space_.discard(slot * slot_bytes_, slot_bytes_); }
+void SlotPool::discard(std::uint32_t slot) {
+    space_.discard(slot * slot_bytes_, slot_bytes_);
+}
 
 }  // namespace gannet

@@ -25,15 +25,19 @@ struct Instance {
     std::unique_ptr<WavePlan> waves;
 };
 
-Instance& instance(ggml_backend_t b) { return *static_cast<Instance*>(abi::of(b)->context); }
+Instance& instance(ggml_backend_t b) {
+    return *static_cast<Instance*>(abi::of(b)->context);
+}
 
 void count_tokens(StreamedModel& model, ggml_cgraph* graph) {
     for (int i = 0; i < ggml_graph_n_nodes(graph); i++) {
         const ggml_tensor* node = ggml_graph_node(graph, i);
         if (node->op != GGML_OP_MUL_MAT_ID || !model.holds_experts(node->src[0])) continue;
         const auto n = static_cast<std::uint32_t>(node->src[2]->ne[1]);
-        if (n == 1) model.store().begin_token();
-        else model.store().begin_prompt(n);
+        if (n == 1)
+            model.store().begin_token();
+        else
+            model.store().begin_prompt(n);
         count(n == 1 ? model.counters().tokens_decoded : model.counters().tokens_prompt, n);
         return;
     }
@@ -60,7 +64,9 @@ void free_instance(ggml_backend_t b) {
 
 // ---- device
 
-bool supports_nothing(ggml_backend_dev_t, const ggml_tensor*) { return false; }
+bool supports_nothing(ggml_backend_dev_t, const ggml_tensor*) {
+    return false;
+}
 
 bool supports_op(ggml_backend_dev_t dev, const ggml_tensor* t) {
     const StreamedModel& model = *static_cast<StreamedModel*>(abi::of(dev)->context);
@@ -76,12 +82,24 @@ bool supports_buft(ggml_backend_dev_t dev, ggml_backend_buffer_type_t type) {
     return (model != nullptr && type == model->expert_type()) || ggml_backend_buft_is_host(type);
 }
 
-const char* backend_name(ggml_backend_t) { return kName; }
-const char* device_name(ggml_backend_dev_t) { return kName; }
-const char* device_description(ggml_backend_dev_t) { return "experts streamed from the drive"; }
-void device_memory(ggml_backend_dev_t, std::size_t* free, std::size_t* total) { *free = *total = 0; }
-enum ggml_backend_dev_type device_type(ggml_backend_dev_t) { return GGML_BACKEND_DEVICE_TYPE_ACCEL; }
-ggml_backend_buffer_type_t device_buffer_type(ggml_backend_dev_t) { return ggml_backend_cpu_buffer_type(); }
+const char* backend_name(ggml_backend_t) {
+    return kName;
+}
+const char* device_name(ggml_backend_dev_t) {
+    return kName;
+}
+const char* device_description(ggml_backend_dev_t) {
+    return "experts streamed from the drive";
+}
+void device_memory(ggml_backend_dev_t, std::size_t* free, std::size_t* total) {
+    *free = *total = 0;
+}
+enum ggml_backend_dev_type device_type(ggml_backend_dev_t) {
+    return GGML_BACKEND_DEVICE_TYPE_ACCEL;
+}
+ggml_backend_buffer_type_t device_buffer_type(ggml_backend_dev_t) {
+    return ggml_backend_cpu_buffer_type();
+}
 
 void device_props(ggml_backend_dev_t dev, ggml_backend_dev_props* props) {
     std::memset(props, 0, sizeof *props);
@@ -101,7 +119,8 @@ ggml_backend_t init_backend(ggml_backend_dev_t registered, const char*) {
         self->decode = std::make_unique<DecodePlan>(*self->model, self->cpu);
         self->waves = std::make_unique<WavePlan>(*self->model, self->cpu);
     }
-    static ggml_guid guid = {0x67, 0x61, 0x6e, 0x6e, 0x65, 0x74, 0x2d, 0x65, 0x78, 0x70, 0x65, 0x72, 0x74, 0x73, 0x2d, 0x31};
+    static ggml_guid guid = {0x67, 0x61, 0x6e, 0x6e, 0x65, 0x74, 0x2d, 0x65,
+                             0x78, 0x70, 0x65, 0x72, 0x74, 0x73, 0x2d, 0x31};
     self->backend.guid = &guid;
     self->backend.calls.get_name = backend_name;
     self->backend.calls.free = free_instance;
@@ -124,9 +143,15 @@ void set_abort_callback(ggml_backend_t b, ggml_abort_callback callback, void* da
     if (instance(b).cpu != nullptr) cpu_library().set_abort_callback(instance(b).cpu, callback, data);
 }
 
-const char* registry_name(ggml_backend_reg_t) { return kName; }
-std::size_t device_count(ggml_backend_reg_t) { return 1; }
-ggml_backend_dev_t device_at(ggml_backend_reg_t, std::size_t) { return abi::handle(&registered_device); }
+const char* registry_name(ggml_backend_reg_t) {
+    return kName;
+}
+std::size_t device_count(ggml_backend_reg_t) {
+    return 1;
+}
+ggml_backend_dev_t device_at(ggml_backend_reg_t, std::size_t) {
+    return abi::handle(&registered_device);
+}
 
 void* proc_address(ggml_backend_reg_t, const char* name) {
     if (std::strcmp(name, "ggml_backend_set_n_threads") == 0) return reinterpret_cast<void*>(set_n_threads);
@@ -153,7 +178,9 @@ void fill_tables() {
 // ---- read-ahead of mapped files
 
 void* (*cpu_proc_address)(ggml_backend_reg_t, const char*) = nullptr;
-bool say_numa() { return true; }
+bool say_numa() {
+    return true;
+}
 void* proc_address_saying_numa(ggml_backend_reg_t reg, const char* name) {
     if (std::strcmp(name, "ggml_backend_cpu_is_numa") == 0) return reinterpret_cast<void*>(say_numa);
     return cpu_proc_address(reg, name);
@@ -168,11 +195,15 @@ void register_backend() {
         ggml_backend_register(abi::handle(&registry));
         return true;
     }();
-    (void) once;
+    (void)once;
 }
 
-Setup::Setup(StreamedModel& model) { in_setup.store(&model); }
-Setup::~Setup() { in_setup.store(nullptr); }
+Setup::Setup(StreamedModel& model) {
+    in_setup.store(&model);
+}
+Setup::~Setup() {
+    in_setup.store(nullptr);
+}
 
 NoMapReadAhead::NoMapReadAhead() {
     abi::Registry* cpu = abi::of(cpu_library().registry);
@@ -180,6 +211,8 @@ NoMapReadAhead::NoMapReadAhead() {
     cpu->calls.get_proc_address = proc_address_saying_numa;
 }
 
-NoMapReadAhead::~NoMapReadAhead() { abi::of(cpu_library().registry)->calls.get_proc_address = cpu_proc_address; }
+NoMapReadAhead::~NoMapReadAhead() {
+    abi::of(cpu_library().registry)->calls.get_proc_address = cpu_proc_address;
+}
 
 }  // namespace gannet

@@ -12,13 +12,19 @@ namespace {
 
 constexpr std::size_t kAlignment = 64;  // what ggml's kernels expect of tensors
 
-AddressSpace& space(ggml_backend_buffer_t b) { return *static_cast<AddressSpace*>(abi::of(b)->context); }
+AddressSpace& space(ggml_backend_buffer_t b) {
+    return *static_cast<AddressSpace*>(abi::of(b)->context);
+}
 StreamedModel& model(ggml_backend_buffer_t b) {
     return *static_cast<StreamedModel*>(abi::of(abi::of(b)->type)->context);
 }
 
-void free_buffer(ggml_backend_buffer_t b) { delete static_cast<AddressSpace*>(abi::of(b)->context); }
-void* base(ggml_backend_buffer_t b) { return space(b).data(); }
+void free_buffer(ggml_backend_buffer_t b) {
+    delete static_cast<AddressSpace*>(abi::of(b)->context);
+}
+void* base(ggml_backend_buffer_t b) {
+    return space(b).data();
+}
 
 ggml_backend_buffer_t make_buffer(ggml_backend_buffer_type_t type, std::size_t size, AddressSpace::Access access,
                                   abi::BufferCalls calls) {
@@ -38,7 +44,9 @@ ggml_backend_buffer_t make_buffer(ggml_backend_buffer_type_t type, std::size_t s
 void ignore_set(ggml_backend_buffer_t, ggml_tensor*, const void*, std::size_t, std::size_t) {}
 void ignore_memset(ggml_backend_buffer_t, ggml_tensor*, std::uint8_t, std::size_t, std::size_t) {}
 void ignore_clear(ggml_backend_buffer_t, std::uint8_t) {}
-void zero_get(ggml_backend_buffer_t, const ggml_tensor*, void* to, std::size_t, std::size_t n) { std::memset(to, 0, n); }
+void zero_get(ggml_backend_buffer_t, const ggml_tensor*, void* to, std::size_t, std::size_t n) {
+    std::memset(to, 0, n);
+}
 
 ggml_backend_buffer_t alloc_experts(ggml_backend_buffer_type_t type, std::size_t size) {
     abi::BufferCalls calls = {};
@@ -69,7 +77,9 @@ void resident_memset(ggml_backend_buffer_t, ggml_tensor* t, std::uint8_t value, 
     std::memset(static_cast<std::byte*>(t->data) + offset, value, n);
 }
 
-void resident_clear(ggml_backend_buffer_t b, std::uint8_t value) { std::memset(space(b).data(), value, space(b).size()); }
+void resident_clear(ggml_backend_buffer_t b, std::uint8_t value) {
+    std::memset(space(b).data(), value, space(b).size());
+}
 
 ggml_backend_buffer_t alloc_resident(ggml_backend_buffer_type_t type, std::size_t size) {
     abi::BufferCalls calls = {};
@@ -80,10 +90,18 @@ ggml_backend_buffer_t alloc_resident(ggml_backend_buffer_type_t type, std::size_
     return make_buffer(type, size, AddressSpace::Access::kReadWrite, calls);
 }
 
-const char* expert_name(ggml_backend_buffer_type_t) { return "Gannet experts"; }
-const char* resident_name(ggml_backend_buffer_type_t) { return "Gannet resident"; }
-std::size_t alignment(ggml_backend_buffer_type_t) { return kAlignment; }
-bool yes(ggml_backend_buffer_type_t) { return true; }
+const char* expert_name(ggml_backend_buffer_type_t) {
+    return "Gannet experts";
+}
+const char* resident_name(ggml_backend_buffer_type_t) {
+    return "Gannet resident";
+}
+std::size_t alignment(ggml_backend_buffer_type_t) {
+    return kAlignment;
+}
+bool yes(ggml_backend_buffer_type_t) {
+    return true;
+}
 
 }  // namespace
 
@@ -119,7 +137,8 @@ PartRef StreamedModel::part_of(const ggml_tensor* weights) const {
 }
 
 bool StreamedModel::is_in(const ggml_tensor* t, const abi::BufferType* type) {
-    return t != nullptr && t->buffer != nullptr && abi::of(t->buffer)->type == abi::handle(const_cast<abi::BufferType*>(type));
+    return t != nullptr && t->buffer != nullptr &&
+           abi::of(t->buffer)->type == abi::handle(const_cast<abi::BufferType*>(type));
 }
 
 }  // namespace gannet

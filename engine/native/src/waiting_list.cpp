@@ -6,7 +6,9 @@ namespace gannet {
 namespace {
 
 // A nearer layer runs sooner: the same likelihood is worth more there.
-float urgency(const Predicted& p) { return p.likelihood / static_cast<float>(p.distance); }
+float urgency(const Predicted& p) {
+    return p.likelihood / static_cast<float>(p.distance);
+}
 
 }  // namespace
 

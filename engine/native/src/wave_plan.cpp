@@ -11,7 +11,9 @@ constexpr std::size_t kRowsPerBatch = 2048;  // bounds the scratch memory of a b
 
 WavePlan::WavePlan(StreamedModel& model, ggml_backend_t cpu) : model_(model), cpu_(cpu), batch_(cpu) {}
 
-WavePlan::~WavePlan() { leave_layer(); }
+WavePlan::~WavePlan() {
+    leave_layer();
+}
 
 ggml_status WavePlan::run(ggml_cgraph* graph) {
     ggml_status status = GGML_STATUS_SUCCESS;
@@ -114,8 +116,10 @@ ggml_status WavePlan::compute_arrived(std::vector<Bound>& bound, std::uint32_t p
         }
         done.push_back(b.slot);
         const std::byte* weights = store.wait(b.slot, part);
-        if (weights == nullptr) status = GGML_STATUS_FAILED;
-        else batch_.add(b.expert, weights);
+        if (weights == nullptr)
+            status = GGML_STATUS_FAILED;
+        else
+            batch_.add(b.expert, weights);
     }
     if (status == GGML_STATUS_SUCCESS) status = batch_.run();
     if (!pinned_) store.release(done.data(), done.size());
