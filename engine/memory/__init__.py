@@ -4,15 +4,15 @@
 """
 
 from engine.memory.available import MemoryAvailable, memory_available
-from engine.memory.kv_cache import kv_bytes
-from engine.memory.plan import HEADROOM_BYTES, MemoryPlan, SizingSettings, plan_memory
+from engine.memory.kv_cache import kv_bytes, kv_bytes_per_token
+from engine.memory.plan import MemoryPlan, SizingSettings, plan_memory
 
 __all__ = [
-    "HEADROOM_BYTES",
     "MemoryAvailable",
     "MemoryPlan",
     "SizingSettings",
     "kv_bytes",
+    "kv_bytes_per_token",
     "memory_available",
     "plan_memory",
 ]

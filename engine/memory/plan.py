@@ -10,14 +10,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from engine.byte_size import format_bytes
 from engine.gguf.experts import is_expert
 from engine.gguf.files import ModelFiles
 from engine.memory.available import MemoryAvailable
 from engine.memory.kv_cache import kv_bytes, padded_context
-
-HEADROOM_BYTES = 500_000_000
-"""Left to the system and to the program itself."""
+from engine.sizes import format_bytes
 
 _F32_BYTES = 4
 _F16_BYTES = 2
@@ -27,15 +24,28 @@ class SizingSettings(Protocol):
     """The settings that the division depends on; `engine.settings.EngineSettings` has them."""
 
     @property
-    def cache_bytes(self) -> int | None: ...
+    def cache_bytes(self) -> int | None:
+        """Wanted memory for experts; None: what is left."""
+
     @property
-    def context_length(self) -> int: ...
+    def headroom_bytes(self) -> int:
+        """Memory to leave free."""
+
     @property
-    def ubatch(self) -> int: ...
+    def context_length(self) -> int:
+        """Tokens of context."""
+
     @property
-    def flash_attention(self) -> bool: ...
+    def ubatch(self) -> int:
+        """Prompt tokens computed together."""
+
     @property
-    def plain(self) -> bool: ...
+    def flash_attention(self) -> bool:
+        """Whether attention is computed without a score for each token of context."""
+
+    @property
+    def plain(self) -> bool:
+        """Whether streaming is switched off."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,17 +91,27 @@ class MemoryPlan:
 
 def plan_memory(files: ModelFiles, settings: SizingSettings, available: MemoryAvailable) -> MemoryPlan:
     """Divide the available memory for a model under the settings."""
-    n_ctx = settings.context_length or files.context_length
+    n_ctx = min(settings.context_length, files.context_length or settings.context_length)
     always, experts = weight_bytes(files)
     layer, token = working_sets(files)
     kv = kv_bytes(files, n_ctx)
     compute = compute_bytes(files, settings.ubatch, n_ctx, settings.flash_attention)
-    left = available.available_bytes - always - kv - compute - HEADROOM_BYTES
+    left = available.available_bytes - always - kv - compute - settings.headroom_bytes
     plain = settings.plain or not experts or (settings.cache_bytes is None and left >= experts)
     wanted = left if settings.cache_bytes is None else settings.cache_bytes
     cache = experts if plain else max(layer, min(wanted, experts))
     plan = MemoryPlan(
-        available.available_bytes, always, experts, kv, compute, HEADROOM_BYTES, layer, token, cache, not plain, ()
+        available_bytes=available.available_bytes,
+        always_bytes=always,
+        expert_bytes=experts,
+        kv_bytes=kv,
+        compute_bytes=compute,
+        headroom_bytes=settings.headroom_bytes,
+        layer_bytes=layer,
+        token_bytes=token,
+        cache_bytes=cache,
+        streaming=not plain,
+        notes=(),
     )
     return _with_notes(plan, settings, available)
 
