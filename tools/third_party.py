@@ -23,7 +23,7 @@ INSIDE = (  # what a package or our module carries within, and its own metadata 
 )
 HEADER = """# Parts of others
 
-Gannet itself is under the Apache License 2.0 (`LICENSE`). It uses, without changing them, the following parts of others.
+Gannet itself is under the Apache License 2.0 (`LICENSE`). It uses these parts of others, unchanged.
 This file is written by `tools/third_party.py` from the installed packages' metadata.
 """
 
