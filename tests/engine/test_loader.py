@@ -19,7 +19,7 @@ from engine.loader import load
 from engine.settings import EngineSettings
 from tests.models import Recipe
 
-PLAIN = EngineSettings(plain=True, context_length=256, ubatch=64, threads=2)
+PLAIN = EngineSettings(plain=True, context_length=256, ubatch=64, threads=1)
 Build = Callable[[Recipe], Path]
 
 

@@ -42,13 +42,19 @@ def build(folder: Path, recipe: Recipe) -> Path:
     _write_metadata(header, architecture)
     tensors = {name: _tensor(name, shape, recipe) for name, shape in _shapes(header, architecture).items()}
     header.unlink()
-    names = list(tensors)
+    names = sorted(tensors, key=_layer)
     share = -(-len(names) // recipe.parts)
     for part in reversed(range(recipe.parts)):  # the first last: it says that the model is complete
         path = first if recipe.parts == 1 else folder / _part_name(recipe, part)
         mine = names[part * share : (part + 1) * share]
         _write(path, architecture, recipe, part, {name: tensors[name] for name in mine}, len(names))
     return first
+
+
+def _layer(name: str) -> int:
+    """For an order as files have it: layer by layer, what belongs to none first."""
+    found = re.match(r"blk\.(\d+)", name)
+    return int(found[1]) if found else -1
 
 
 def _part_name(recipe: Recipe, part: int) -> str:
