@@ -10,6 +10,7 @@ import ctypes
 import itertools
 import time
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import llama_cpp
 
@@ -61,7 +62,8 @@ class Streamer:
 
     def attach(self, params: llama_cpp.llama_model_params) -> None:
         """Point a load's parameters at our buffer types. `self` must stay alive as long as the model."""
-        params.tensor_buft_overrides = ctypes.addressof(self._overrides)
+        fields: Any = params  # the stub calls this field unused
+        fields.tensor_buft_overrides = ctypes.addressof(self._overrides)
         params.load_mode = llama_cpp.LLAMA_LOAD_MODE_MMAP
 
     @contextlib.contextmanager

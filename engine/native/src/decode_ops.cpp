@@ -51,6 +51,7 @@ void SelectOp::compute(ggml_tensor*, int ith, int, void* self) {
         const auto* at = static_cast<const std::byte*>(op.ids->data) + k * op.ids->nb[0];
         run.chosen[k] = static_cast<std::uint32_t>(*reinterpret_cast<const std::int32_t*>(at));
     }
+    run.lookahead->judge(op.layer, run.chosen.data(), n);
     store.selected(op.layer, run.chosen.data(), nullptr, n);
     run.slots.assign(n, -1);
     store.acquire_all(op.layer, run.chosen.data(), n, run.slots.data());
@@ -64,11 +65,24 @@ void SelectOp::compute(ggml_tensor*, int ith, int, void* self) {
     }
 }
 
+void PredictOp::compute(ggml_tensor*, int ith, int nth, void* self) {
+    const PredictOp& op = *static_cast<PredictOp*>(self);
+    const std::uint64_t begin = now_ns();
+    op.run->lookahead->score(op.layer, static_cast<const float*>(op.input->data), ith, nth);
+    if (ith != 0) return;
+    op.run->scored = true;
+    count(op.run->model->counters().predict_ns, now_ns() - begin);
+}
+
 void ExpertOp::compute(ggml_tensor*, int ith, int, void* self) {
     ExpertOp& op = *static_cast<ExpertOp*>(self);
     LayerRun& run = *op.run;
     if (run.failed.load(std::memory_order_relaxed)) return;
     const std::uint64_t begin = now_ns();
+    if (ith == 0 && run.scored) {
+        run.lookahead->publish(run.layer);
+        run.scored = false;
+    }
     ExpertStore& store = run.model->store();
     const ggml_tensor* weights = op.products[0].node->src[0];
     const ggml_tensor* input = op.products[0].node->src[1];

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "lookahead.h"
 #include "row_kernel.h"
 #include "streamed_model.h"
 
@@ -16,12 +17,15 @@ namespace gannet {
 // Of the layer whose experts are being run: written by select, read by the products after the barrier.
 struct LayerRun {
     StreamedModel* model = nullptr;
+    Lookahead* lookahead = nullptr;
     std::uint32_t layer = 0;
     bool holding = false;
     std::atomic<bool> failed{false};    // a read failed: the rest of the graph does nothing
     std::vector<std::uint32_t> chosen;  // by rank
     std::vector<std::int32_t> slots;    // by rank, pinned
     std::vector<std::uint32_t> order;   // ranks, those already in memory first
+
+    bool scored = false;  // the lookahead has scores to publish
 
     void release();
 };
@@ -30,6 +34,15 @@ struct SelectOp {
     LayerRun* run = nullptr;
     std::uint32_t layer = 0;
     const ggml_tensor* ids = nullptr;
+
+    static void compute(ggml_tensor*, int ith, int nth, void* self);
+};
+
+// Scores the experts of the next layers; the products that follow publish them.
+struct PredictOp {
+    LayerRun* run = nullptr;
+    std::uint32_t layer = 0;
+    const ggml_tensor* input = nullptr;
 
     static void compute(ggml_tensor*, int ith, int nth, void* self);
 };

@@ -18,8 +18,10 @@ bool same_input(const ggml_tensor* a, const ggml_tensor* b) {
 
 }  // namespace
 
-DecodePlan::DecodePlan(StreamedModel& model, ggml_backend_t cpu) : model_(model), cpu_(cpu) {
+DecodePlan::DecodePlan(StreamedModel& model, ggml_backend_t cpu)
+    : model_(model), cpu_(cpu), lookahead_(model.store(), model.settings().lookahead) {
     layer_.model = &model;
+    layer_.lookahead = &lookahead_;
 }
 
 DecodePlan::~DecodePlan() {
@@ -51,11 +53,12 @@ ggml_status DecodePlan::run(ggml_cgraph* graph) {
 
 void DecodePlan::build(ggml_cgraph* graph) {
     selects_.clear();
+    predicts_.clear();
     experts_.clear();
     dense_.clear();
     const int n = ggml_graph_n_nodes(graph);
     if (context_ != nullptr) ggml_free(context_);
-    capacity_ = 2 * n + 64;
+    capacity_ = 2 * n + 64;  // ours come on top
     const auto size = static_cast<std::size_t>(capacity_);
     context_ = ggml_init({ggml_graph_overhead_custom(size, false) + size * ggml_tensor_overhead(), nullptr, true});
     plan_ = ggml_new_graph_custom(context_, size, false);
@@ -86,6 +89,7 @@ int DecodePlan::append_experts(ggml_cgraph* graph, int i) {
     if (first_of_layer) {
         selects_.push_back({&layer_, ref.layer, node->src[2]});
         append(SelectOp::compute, 1, &selects_.back());
+        if (lookahead_.on()) append_predict(ref.layer, node->src[2]);
     }
     ExpertOp& op = experts_.emplace_back();
     op.run = &layer_;
@@ -106,6 +110,16 @@ int DecodePlan::append_experts(ggml_cgraph* graph, int i) {
     for (ExpertOp::Product& product : op.products) RowKernel::find(product.node->src[0]->type, product.kernel);
     append(ExpertOp::compute, GGML_N_TASKS_MAX, &op);
     return last;
+}
+
+// Scoring of the next layers, where the graph upstream of the ids is understood.
+void DecodePlan::append_predict(std::uint32_t layer, const ggml_tensor* ids) {
+    RouterSpec router;
+    if (!find_router(ids, model_.store().index().layers()[layer].n_experts, router)) return;
+    if (!lookahead_.knows(layer)) lookahead_.learn(layer, router, static_cast<std::uint32_t>(ids->ne[0]));
+    if (!lookahead_.knows(layer) || layer + 1 >= model_.store().index().n_layers()) return;
+    predicts_.push_back({&layer_, layer, router.input});
+    append(PredictOp::compute, GGML_N_TASKS_MAX, &predicts_.back());
 }
 
 // A product of one row with weights of ours; false when ggml is to do it.

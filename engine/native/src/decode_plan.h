@@ -26,12 +26,14 @@ class DecodePlan {
 
     // One token, experts that all have slots, types with a dot product: what run() takes.
     bool takes(ggml_cgraph* graph) const;
+    const Lookahead& lookahead() const { return lookahead_; }
     ggml_status run(ggml_cgraph* graph);
 
   private:
     void build(ggml_cgraph* graph);
     int append_experts(ggml_cgraph* graph, int i);
     bool append_dense(ggml_tensor* node);
+    void append_predict(std::uint32_t layer, const ggml_tensor* ids);
     void append(ggml_custom_op_t run, int n_tasks, void* op);
 
     StreamedModel& model_;
@@ -40,7 +42,9 @@ class DecodePlan {
     ggml_cgraph* plan_ = nullptr;
     int capacity_ = 0;
     LayerRun layer_;
+    Lookahead lookahead_;
     std::deque<SelectOp> selects_;
+    std::deque<PredictOp> predicts_;
     std::deque<ExpertOp> experts_;
     std::deque<DenseOp> dense_;
 };
