@@ -37,7 +37,7 @@ class HeaderSource:
                 raise self.error("is a folder, not a model file; name the .gguf file in it")
             if not stat.S_ISREG(kind):
                 raise self.error("is not a regular file (a pipe or a device); name a .gguf file")
-            self._file = open(path, "rb", buffering=0)
+            self._file = path.open("rb", buffering=0)
         except (OSError, ValueError) as problem:
             raise ModelFileError(f"{path}: {_why_unreadable(problem)}") from problem
         self.size = os.fstat(self._file.fileno()).st_size

@@ -147,17 +147,22 @@ def compute_bytes(files: ModelFiles, ubatch: int, n_ctx: int, flash_attention: b
     or the experts' products, each beside a few activations; and the attention mask. Measured against llama.cpp: 1.0
     to 1.2 times what it allocates.
     """
-    used = max(1, files.n_expert_used)
-    inner = max(files.number("expert_feed_forward_length"), files.number("feed_forward_length") // used)
     heads = max(1, files.number("attention.head_count"))
     head_length = max(files.number("attention.key_length"), files.n_embd // heads)
     n_cells = padded_context(n_ctx)
     logits = files.n_vocab + 2 * files.n_embd
     attention = 4 * heads * head_length + 4 * files.n_embd + (0 if flash_attention else heads * n_cells)
-    products = used * (files.n_embd + 2 * inner) + 4 * files.n_embd
+    experts = files.n_expert_used * (files.n_embd + 2 * _expert_width(files))
+    products = max(experts, files.n_embd + 2 * files.number("feed_forward_length")) + 4 * files.n_embd
     n_masks = 2 if files.number("attention.sliding_window") else 1
     mask = n_masks * n_cells * (_F16_BYTES if flash_attention else _F32_BYTES)
     return ubatch * (_F32_BYTES * max(logits, attention, products) + mask)
+
+
+def _expert_width(files: ModelFiles) -> int:
+    """How many numbers an expert's first step yields, from the tensors: not all metadata say it."""
+    rows = {"gate": 1.0, "up": 1.0, "gate_up": 0.5, "down": 0.0}
+    return max((int(expert.rows * rows[expert.projection]) for expert in files.experts()), default=0)
 
 
 def _with_notes(plan: MemoryPlan, settings: SizingSettings, available: MemoryAvailable) -> MemoryPlan:
