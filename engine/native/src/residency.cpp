@@ -83,7 +83,7 @@ bool Residency::shielded(Key key) const {
 
 Worth Residency::worth(Key key) const {
     assert(key < count_.size());
-    const bool by_recency = prompt_ || unproven_[key] != 0;
+    const bool by_recency = unproven_[key] != 0;
     return {by_recency ? 0.0 : count_[key], touched_[key], key};
 }
 
