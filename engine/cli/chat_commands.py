@@ -13,7 +13,7 @@ from engine.errors import GannetError
 HELP_HINT = "/help lists commands, /quit leaves."
 
 
-class LeaveChat(Exception):  # noqa: N818 - not an error: how /quit reaches the loop
+class LeaveChat(Exception):
     """The user wants to end the chat."""
 
 

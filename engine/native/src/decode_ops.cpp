@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "expert_batch.h"
+
 namespace gannet {
 namespace {
 
@@ -48,11 +50,10 @@ void SelectOp::compute(ggml_tensor*, int ith, int, void* self) {
     run.layer = op.layer;
     run.chosen.resize(n);
     for (std::size_t k = 0; k < n; k++) {
-        const auto* at = static_cast<const std::byte*>(op.ids->data) + k * op.ids->nb[0];
-        run.chosen[k] = static_cast<std::uint32_t>(*reinterpret_cast<const std::int32_t*>(at));
+        run.chosen[k] = selected_expert(op.ids, static_cast<std::int64_t>(k), 0);
     }
     run.lookahead->judge(op.layer, run.chosen.data(), n);
-    store.selected(op.layer, run.chosen.data(), nullptr, n);
+    store.selected(op.layer, run.chosen.data(), nullptr, nullptr, n);
     run.slots.assign(n, -1);
     store.acquire_all(op.layer, run.chosen.data(), n, run.slots.data());
     run.holding = true;

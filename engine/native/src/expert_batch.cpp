@@ -12,13 +12,13 @@ std::size_t padded(std::size_t n) {
     return (n + kAlign - 1) / kAlign * kAlign;
 }
 
-std::uint32_t chosen(const ggml_tensor* ids, std::int64_t k, std::int64_t token) {
+}  // namespace
+
+std::uint32_t selected_expert(const ggml_tensor* ids, std::int64_t k, std::int64_t token) {
     const auto* base = static_cast<const std::byte*>(ids->data);
     const auto at = static_cast<std::size_t>(k) * ids->nb[0] + static_cast<std::size_t>(token) * ids->nb[1];
     return static_cast<std::uint32_t>(*reinterpret_cast<const std::int32_t*>(base + at));
 }
-
-}  // namespace
 
 // Groups the rows by expert, in the order ggml groups them: by token, then by rank.
 void ExpertBatch::begin(ggml_tensor* node) {
@@ -30,7 +30,7 @@ void ExpertBatch::begin(ggml_tensor* node) {
     const std::int64_t inputs = node->src[1]->ne[1];  // input rows a token: 1, or one a rank
     first_.assign(static_cast<std::size_t>(n_experts) + 1, 0);
     for (std::int64_t t = 0; t < ids->ne[1]; t++) {
-        for (std::int64_t k = 0; k < ids->ne[0]; k++) first_[chosen(ids, k, t) + 1]++;
+        for (std::int64_t k = 0; k < ids->ne[0]; k++) first_[selected_expert(ids, k, t) + 1]++;
     }
     for (std::size_t e = 1; e < first_.size(); e++) first_[e] += first_[e - 1];
     std::vector<std::uint32_t> next(first_.begin(), first_.end() - 1);
@@ -38,7 +38,7 @@ void ExpertBatch::begin(ggml_tensor* node) {
     target_.resize(first_.back());
     for (std::int64_t t = 0; t < ids->ne[1]; t++) {
         for (std::int64_t k = 0; k < ids->ne[0]; k++) {
-            const std::uint32_t at = next[chosen(ids, k, t)]++;
+            const std::uint32_t at = next[selected_expert(ids, k, t)]++;
             source_[at] = static_cast<std::int32_t>(t * inputs + k % inputs);
             target_[at] = t * ids->ne[0] + k;
         }

@@ -14,6 +14,9 @@
 
 namespace gannet {
 
+// The expert at rank k of a token's choice: an element of a MUL_MAT_ID's ids.
+std::uint32_t selected_expert(const ggml_tensor* ids, std::int64_t k, std::int64_t token);
+
 class ExpertBatch {
   public:
     explicit ExpertBatch(ggml_backend_t cpu) : cpu_(cpu) {}

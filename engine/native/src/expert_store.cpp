@@ -95,6 +95,11 @@ void ExpertStore::begin_prompt(std::uint32_t n_tokens) {
     residency_.begin_prompt(n_tokens);
 }
 
+double ExpertStore::decay(std::uint32_t tokens_ago) const {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return residency_.decay(tokens_ago);
+}
+
 bool ExpertStore::whole(const Slot& s, std::uint32_t n_parts) const {
     for (std::uint32_t p = 0; p < n_parts; p++) {
         if (s.parts[p].state.load(std::memory_order_relaxed) != State::kReady) return false;
@@ -103,13 +108,17 @@ bool ExpertStore::whole(const Slot& s, std::uint32_t n_parts) const {
 }
 
 void ExpertStore::selected(std::uint32_t layer, const std::uint32_t* experts, const std::uint32_t* rows,
-                           std::size_t n) {
+                           const double* weights, std::size_t n) {
     const std::lock_guard<std::mutex> lock(mutex_);
     const auto n_parts = static_cast<std::uint32_t>(index_.layers()[layer].parts.size());
     count(counters_.lookups, n);
     for (std::size_t i = 0; i < n; i++) {
         const Key key = key_of(layer, experts[i]);
-        residency_.used(key, rows == nullptr ? 1 : rows[i]);
+        if (rows == nullptr) {
+            residency_.used(key);
+        } else {
+            residency_.used(key, rows[i], weights[i]);
+        }
         const std::int32_t id = slot_of_[key];
         if (id < 0) {
             count(counters_.misses);

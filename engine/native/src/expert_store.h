@@ -61,7 +61,11 @@ class ExpertStore {
     void begin_token();
     void begin_prompt(std::uint32_t n_tokens);
     // The router chose these distinct experts: counts them, drops the layer's wrong predictions.
-    void selected(std::uint32_t layer, const std::uint32_t* experts, const std::uint32_t* rows, std::size_t n);
+    // rows and weights (rows decayed to now): by expert, or both null when each has one row.
+    void selected(std::uint32_t layer, const std::uint32_t* experts, const std::uint32_t* rows, const double* weights,
+                  std::size_t n);
+    // What a use so many tokens ago is worth beside one made now.
+    double decay(std::uint32_t tokens_ago) const;
     void layer_ran(std::uint32_t layer);
 
     // ---- compute

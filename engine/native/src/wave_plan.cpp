@@ -58,24 +58,29 @@ ggml_status WavePlan::experts(ggml_tensor* node) {
 void WavePlan::enter_layer(std::uint32_t layer, const ggml_tensor* ids) {
     in_layer_ = true;
     layer_ = layer;
-    std::vector<std::uint32_t> rows(model_.store().index().layers()[layer].n_experts, 0);
+    ExpertStore& store = model_.store();
+    const std::uint32_t n = store.index().layers()[layer].n_experts;
+    std::vector<std::uint32_t> rows(n, 0);
+    std::vector<double> weights(n, 0.0);
     for (std::int64_t t = 0; t < ids->ne[1]; t++) {
+        const double weight = store.decay(static_cast<std::uint32_t>(ids->ne[1] - 1 - t));
         for (std::int64_t k = 0; k < ids->ne[0]; k++) {
-            const auto* at = static_cast<const std::byte*>(ids->data) + static_cast<std::size_t>(t) * ids->nb[1] +
-                             static_cast<std::size_t>(k) * ids->nb[0];
-            rows[static_cast<std::size_t>(*reinterpret_cast<const std::int32_t*>(at))]++;
+            const std::uint32_t expert = selected_expert(ids, k, t);
+            rows[expert]++;
+            weights[expert] += weight;
         }
     }
     experts_.clear();
     rows_.clear();
-    for (std::uint32_t e = 0; e < rows.size(); e++) {
+    weights_.clear();
+    for (std::uint32_t e = 0; e < n; e++) {
         if (rows[e] == 0) continue;
         experts_.push_back(e);
         rows_.push_back(rows[e]);
+        weights_.push_back(weights[e]);
     }
     slots_.assign(experts_.size(), -1);
-    ExpertStore& store = model_.store();
-    store.selected(layer, experts_.data(), rows_.data(), experts_.size());
+    store.selected(layer, experts_.data(), rows_.data(), weights_.data(), experts_.size());
     pinned_ = experts_.size() <= store.capacity(layer);
     if (pinned_) store.acquire_all(layer, experts_.data(), experts_.size(), slots_.data());
 }

@@ -48,6 +48,7 @@ class WavePlan {
     bool pinned_ = false;
     std::vector<std::uint32_t> experts_;
     std::vector<std::uint32_t> rows_;
+    std::vector<double> weights_;  // rows, the later ones counting more
     std::vector<std::int32_t> slots_;
 };
 
