@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from app.actions import Actions
-from app.chat.conversations import Conversations
 from app.engine_client import EngineClient
 from app.preferences import Preferences
 from app.session import EngineSession
@@ -37,5 +36,4 @@ class AppContext:
     theme: Theme
     actions: Actions
     store: Store
-    conversations: Conversations
     frame: Frame
