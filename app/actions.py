@@ -54,6 +54,8 @@ ACTIONS: tuple[ActionSpec, ...] = (
     ActionSpec("answer.continue", "&Continue", "answer", "Ctrl+Shift+Return", icon="continue"),
     ActionSpec("answer.copy", "Co&py the last answer", "answer", "Ctrl+Shift+C", icon="copy"),
     ActionSpec("answer.thinking", "Open or close the last &thinking", "answer", "Ctrl+T", icon="thinking"),
+    ActionSpec("answer.earlier", "Go to the &earlier message", "answer", "Alt+Up", separated=True),
+    ActionSpec("answer.later", "Go to the &later message", "answer", "Alt+Down"),
     ActionSpec("model.pick", "&Pick a model", "model", "Ctrl+M", icon="models"),
     ActionSpec("model.preset", "P&ick a preset", "model", "Ctrl+Shift+M", icon="sliders"),
     ActionSpec("model.cancel", "&Cancel loading", "model", "Ctrl+.", icon="close"),

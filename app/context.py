@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from app.actions import Actions
+from app.chat.conversations import Conversations
 from app.engine_client import EngineClient
 from app.preferences import Preferences
 from app.session import EngineSession
@@ -36,4 +37,5 @@ class AppContext:
     theme: Theme
     actions: Actions
     store: Store
+    conversations: Conversations
     frame: Frame

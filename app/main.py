@@ -21,6 +21,7 @@ from app.tasks import cancel_all
 from app.theme import Theme
 from app.theme.icons import application_icon
 from app.window.main_window import MainWindow
+from app.window.single_instance import SingleInstance
 
 
 @dataclass
@@ -33,8 +34,16 @@ class Program:
     store: Store
     theme: Theme
 
+    def begin(self) -> None:
+        """After the window is up: start the engine, and say what was found broken."""
+        for line in (self.session.preferences.note, *self.store.problems):
+            if line:
+                self.window.notice("warn", line)
+        self.session.begin()
+
     def close(self) -> None:
-        """End the engine, finish background work, write and close the store."""
+        """Keep what was said so far, end the engine, finish background work, close the store."""
+        self.window.finish()
         self.client.stop()
         cancel_all()
         self.store.close()
@@ -59,9 +68,14 @@ def main(arguments: Sequence[str] = ()) -> int:
     application.setApplicationName(APP_NAME)
     application.setDesktopFileName(APP_ID)
     application.setWindowIcon(application_icon())
+    instance = SingleInstance(data_folder())
+    if not instance.claim():
+        return 0
     program = build(application, config_folder(), data_folder())
+    instance.raise_asked.connect(program.window.raise_window)
     program.window.show()
-    QTimer.singleShot(0, program.session.begin)
+    QTimer.singleShot(0, program.begin)
     status = application.exec()
     program.close()
+    instance.release()
     return status

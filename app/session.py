@@ -148,6 +148,10 @@ class EngineSession(QObject):
         if self.client.state == State.LOADING:
             self._watch(self.client.cancel_load())
 
+    def unload(self) -> None:
+        """Give the model's memory back."""
+        self._watch(self.client.unload())
+
     def settings(self) -> dict[str, Any]:
         """Engine settings for the wanted model: the preset's, then what the user set by hand."""
         own = {**self.presets.settings(self.preferences["preset"], self.wanted), **self.preferences["engine_settings"]}

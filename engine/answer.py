@@ -29,7 +29,19 @@ FinishReason = Literal["stop", "length", "cancelled"]
 
 
 class ContextOverflowError(GannetError):
-    """The prompt does not fit into the context."""
+    """The prompt does not fit into the context.
+
+    Attributes:
+        prompt_tokens: length of the prompt. context_length: tokens the context holds.
+        can_grow: whether the model was made for a longer context than it was loaded with.
+    """
+
+    def __init__(self, prompt_tokens: int, context_length: int, can_grow: bool) -> None:
+        cure = "shorten it" + (" or load the model with a larger --context" if can_grow else "; the model has no more")
+        super().__init__(f"the prompt has {prompt_tokens} tokens and the context holds {context_length}; {cure}")
+        self.prompt_tokens = prompt_tokens
+        self.context_length = context_length
+        self.can_grow = can_grow
 
 
 @dataclass(frozen=True)
@@ -145,7 +157,7 @@ def answer(
     return run.events()
 
 
-class _Cancelled(Exception):
+class _CancelledError(Exception):
     """The stop flag ended a computation."""
 
 
@@ -177,7 +189,7 @@ class _Run:
         try:
             yield from self._compute_prompt()
             reason = yield from self._decode(limit)
-        except _Cancelled:
+        except _CancelledError:
             pass
         finally:
             self._stop_flag.detach(self._llama.ctx)
@@ -189,13 +201,11 @@ class _Run:
     def _token_limit(self) -> int:
         if not self._prompt:
             raise GannetError("the prompt is empty; there is nothing to answer")
-        holds = self._llama.n_ctx()
+        # Not n_ctx(): llama.cpp rounds that up, and Llama keeps no more tokens than were asked for.
+        holds = self._loaded.settings.context_length
         room = holds - len(self._prompt)
         if room < 1:
-            raise ContextOverflowError(
-                f"the prompt has {len(self._prompt)} tokens and the context holds {holds}; "
-                "shorten it or load the model with a larger --context"
-            )
+            raise ContextOverflowError(len(self._prompt), holds, holds < self._loaded.files.context_length)
         wanted = self._options.max_tokens
         return room if wanted is None else min(room, wanted)
 
@@ -255,13 +265,13 @@ class _Run:
     def _computing(self) -> Iterator[None]:
         """Turn a computation that llama.cpp gave up into what the caller has to know."""
         if self._stop_flag.is_set():
-            raise _Cancelled
+            raise _CancelledError
         try:
             yield
         except RuntimeError as error:
             context_state.recover(self._llama)
             if self._stop_flag.is_set():
-                raise _Cancelled from None
+                raise _CancelledError from None
             self._loaded.check()
             raise GannetError(f"llama.cpp could not compute this answer ({error})") from error
 

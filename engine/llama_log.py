@@ -14,8 +14,9 @@ LOGGER = logging.getLogger("engine.llama")
 LOGGER.addHandler(logging.NullHandler())
 LOGGER.setLevel(logging.INFO)
 
-_LEVELS = {0: logging.INFO, 1: logging.INFO, 2: logging.WARNING, 3: logging.ERROR, 4: logging.DEBUG}
-_CONTINUES = 5
+# enum ggml_log_level; llama-cpp-python's own table of it is older.
+_DEBUG, _CONTINUES = 1, 5
+_LEVELS = {0: logging.INFO, _DEBUG: logging.DEBUG, 2: logging.INFO, 3: logging.WARNING, 4: logging.ERROR}
 
 
 class _Lines:
@@ -42,7 +43,7 @@ _lines = _Lines()
 
 @llama_cpp.llama_log_callback  # type: ignore[untyped-decorator]
 def _on_log(level: int, text: bytes, _user_data: ctypes.c_void_p) -> None:
-    if level != 4 or LOGGER.isEnabledFor(logging.DEBUG):
+    if level != _DEBUG or LOGGER.isEnabledFor(logging.DEBUG):
         _lines.feed(level, text)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import time
 from collections.abc import Callable
@@ -9,6 +10,7 @@ from dataclasses import replace
 from types import TracebackType
 
 import llama_cpp
+import psutil
 
 from engine import llama_log, stock
 from engine.errors import GannetError, LoadCancelledError, ModelFileError
@@ -16,7 +18,8 @@ from engine.gguf import ModelFiles
 from engine.processors import available_cores
 from engine.settings import EngineSettings
 from engine.sizes import format_bytes
-from engine.telemetry import ExpertMap, Telemetry
+from engine.streaming import Streamer
+from engine.telemetry import ExpertMap, Telemetry, expert_map, snapshot
 
 Progress = Callable[[float, str], None]
 Cancelled = Callable[[], bool]
@@ -31,7 +34,7 @@ class LoadedModel:
         settings: as asked for; `context_length` is the one in use.
         notes: one line for each fallback taken.
         load_seconds: time the load took.
-        streaming: False on the plain path (no experts, or `plain`).
+        streamer: the streaming side; None on the plain path (no experts, or `plain`).
     """
 
     def __init__(
@@ -41,14 +44,15 @@ class LoadedModel:
         settings: EngineSettings,
         notes: tuple[str, ...],
         load_seconds: float,
+        streamer: Streamer | None = None,
     ) -> None:
         self.llama = llama
         self.files = files
         self.settings = settings
         self.notes = notes
         self.load_seconds = load_seconds
-        self.streaming = False
-        self._counted = Telemetry(resident_bytes=files.total_bytes)
+        self.streamer = streamer
+        self._answers = Telemetry()  # what only an answer knows: tokens and the time they took
 
     def __enter__(self) -> LoadedModel:
         return self
@@ -56,16 +60,28 @@ class LoadedModel:
     def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, tb: TracebackType | None) -> None:
         self.close()
 
+    @property
+    def streaming(self) -> bool:
+        """False on the plain path."""
+        return self.streamer is not None
+
     def telemetry(self) -> Telemetry:
-        """Counters since the load."""
-        return self._counted
+        """Counters since the load, and gauges of this moment."""
+        if self.streamer is None:
+            return replace(self._answers, resident_bytes=self.files.total_bytes)
+        return snapshot(self.streamer, self._answers)
 
     def count_tokens(
-        self, *, prompt: int = 0, decoded: int = 0, prompt_seconds: float = 0.0, decode_seconds: float = 0.0
+        self,
+        *,
+        prompt: int = 0,
+        decoded: int = 0,
+        prompt_seconds: float = 0.0,
+        decode_seconds: float = 0.0,
     ) -> None:
         """Add computed tokens and the time they took to the counters; `engine.answer` calls it."""
-        was = self._counted
-        self._counted = replace(
+        was = self._answers
+        self._answers = replace(
             was,
             tokens_prompt=was.tokens_prompt + prompt,
             tokens_decoded=was.tokens_decoded + decoded,
@@ -75,15 +91,16 @@ class LoadedModel:
 
     def expert_map(self) -> ExpertMap:
         """Uses and residency by layer and expert; empty on the plain path."""
-        return ExpertMap()
+        return ExpertMap() if self.streamer is None else expert_map(self.streamer)
 
     def resize_cache(self, nbytes: int) -> int:
-        """Set the expert cache's size in bytes and return what was set: 0 on the plain path, which has none."""
-        del nbytes
-        return 0
+        """Set the expert cache's size in bytes, live; returns what was set: 0 on the plain path, which has none."""
+        return 0 if self.streamer is None else int(self.streamer.native.resize(nbytes))
 
     def check(self) -> None:
         """Raise `ReadFailedError` if reading an expert failed since the last call."""
+        if self.streamer is not None:
+            self.streamer.check()
 
     def close(self) -> None:
         """Free the model; safe to call twice."""
@@ -105,13 +122,39 @@ def load(
     started = time.perf_counter()
     settings = settings.model_copy(update={"context_length": _context_length(files, settings)})
     watch = _Watch(progress, cancelled)
+    if settings.plain or not files.experts():
+        llama = _load_llama(files, settings, watch, None)
+        return LoadedModel(llama, files, settings, (), time.perf_counter() - started)
+    streamer = Streamer(files, settings, _cache_bytes(files, settings))
+    llama = _load_llama(files, settings, watch, streamer)
+    try:
+        streamer.wait_resident(watch.resident, watch.is_cancelled)
+    except GannetError:
+        llama.close()
+        raise
+    return LoadedModel(llama, files, settings, streamer.notes, time.perf_counter() - started, streamer)
+
+
+def _load_llama(
+    files: ModelFiles, settings: EngineSettings, watch: _Watch, streamer: Streamer | None
+) -> llama_cpp.Llama:
+    def attach(params: llama_cpp.llama_model_params) -> None:
+        watch.attach(params)
+        if streamer is not None:
+            streamer.attach(params)
+
     with llama_log.collected() as log:
         try:
-            with stock.model_params(watch.attach):
-                llama = _make_llama(files, settings)
+            with stock.model_params(attach), streamer.loading() if streamer else contextlib.nullcontext():
+                return _make_llama(files, settings)
         except ValueError as error:
             raise _load_error(files, settings, watch, log) from error
-    return LoadedModel(llama, files, settings, (), time.perf_counter() - started)
+
+
+def _cache_bytes(files: ModelFiles, settings: EngineSettings) -> int:
+    if settings.cache_bytes is not None:
+        return settings.cache_bytes
+    return max(0, psutil.virtual_memory().available - settings.headroom_bytes)
 
 
 def _context_length(files: ModelFiles, settings: EngineSettings) -> int:
@@ -156,6 +199,15 @@ class _Watch:
         if self._progress is not None:
             self._progress(share, "Loading the model")
         return True
+
+    def resident(self, share: float) -> None:
+        """The share of the always-needed weights that is in memory."""
+        if self._progress is not None:
+            self._progress(share, "Reading the weights every token needs")
+
+    def is_cancelled(self) -> bool:
+        """Whether the caller gave up."""
+        return self._cancelled is not None and self._cancelled()
 
 
 def _load_error(

@@ -1,4 +1,4 @@
-"""The one place that steps into llama-cpp-python while it loads: model parameters `Llama` has no argument for."""
+"""The one place that steps into llama-cpp-python while it loads: parameters that `Llama` has no argument for."""
 
 from __future__ import annotations
 
@@ -13,6 +13,10 @@ import llama_cpp.llama_cpp as bindings
 from llama_cpp import _internals
 
 ParamsHook = Callable[[llama_cpp.llama_model_params], None]
+
+# Positions of one prompt batch whose logits may be asked for. llama.cpp reserves memory for a full vocabulary at each:
+# for all of a batch of 2,048 that is more than a gigabyte. An answer asks for one.
+MAX_OUTPUTS = 64
 
 _lock = threading.Lock()
 
@@ -36,7 +40,8 @@ class _KeepOutput:
 
 @contextlib.contextmanager
 def model_params(change: ParamsHook) -> Iterator[None]:
-    """While open, `change` may edit the parameters of every model that this thread loads through `Llama`.
+    """While open, `change` may edit the parameters of every model that this thread loads through `Llama`, and a
+    context keeps the logits of few positions.
 
     One load at a time: a second thread waits. Loads of other threads that do not come through here are not touched.
     """
@@ -49,14 +54,23 @@ def model_params(change: ParamsHook) -> Iterator[None]:
                 change(params)
             return stock_load(path, params)
 
+        stock_init = bindings.llama_init_from_model
+
+        def init(model: Any, params: llama_cpp.llama_context_params) -> Any:
+            if threading.get_ident() == owner:
+                params.n_outputs_max = min(params.n_ubatch, MAX_OUTPUTS)
+            return stock_init(model, params)
+
         redirecting: tuple[Any, ...] = (llama_cpp.llama, _internals)
         redirections = [(module, module.suppress_stdout_stderr) for module in redirecting]
         try:
             bindings.llama_model_load_from_file = load
+            bindings.llama_init_from_model = init
             for module, _ in redirections:
                 module.suppress_stdout_stderr = _KeepOutput
             yield
         finally:
             bindings.llama_model_load_from_file = stock_load
+            bindings.llama_init_from_model = stock_init
             for module, stock in redirections:
                 module.suppress_stdout_stderr = stock

@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
+from typing import TYPE_CHECKING, Any
+
+import psutil
+
+if TYPE_CHECKING:
+    from engine.streaming import Streamer
 
 
 @dataclass(frozen=True)
@@ -51,3 +57,44 @@ class ExpertMap:
     uses: tuple[tuple[int, ...], ...] = ()
     resident: tuple[tuple[bool, ...], ...] = ()
     last_use: tuple[tuple[int, ...], ...] = ()
+
+
+_FIELDS = {f.name for f in fields(Telemetry)}
+# Native counters of time, in nanoseconds, by the field they become.
+_TIMES = {"read_seconds": "read_ns", "stall_seconds": "stall_ns", "expert_seconds": "expert_ns"}
+
+
+def snapshot(streamer: Streamer, answers: Telemetry) -> Telemetry:
+    """The streamer's counters and gauges, with the token counts and times that only answers know."""
+    native = streamer.native
+    counted = native.counters()
+    values: dict[str, Any] = {
+        name: value for name, value in counted.items() if name in _FIELDS and not name.startswith("tokens_")
+    }
+    seconds: dict[str, Any] = {name: counted[source] / 1e9 for name, source in _TIMES.items()}
+    dense = max(0, counted["compute_ns"] - counted["expert_ns"] - counted["predict_ns"]) / 1e9
+    return replace(
+        answers,
+        **values,
+        **seconds,
+        dense_seconds=dense,
+        predict_seconds=counted["predict_ns"] / 1e9,
+        cache_bytes=native.cache_bytes,
+        cache_used_bytes=native.used_bytes,
+        resident_bytes=native.resident_progress()[0],
+        queue_demand=native.queued_demand,
+        queue_prefetch=native.queued_prefetch,
+        process_rss_bytes=psutil.Process().memory_info().rss,
+        memory_available_bytes=psutil.virtual_memory().available,
+    )
+
+
+def expert_map(streamer: Streamer) -> ExpertMap:
+    """Uses and residency of every streamed expert, by layer in the order they run."""
+    uses = streamer.native.uses()
+    resident = streamer.native.resident_experts()
+    rows = streamer.expert_rows()
+    return ExpertMap(
+        uses=tuple(tuple(uses[first : first + n]) for _, first, n in rows),
+        resident=tuple(tuple(bool(r) for r in resident[first : first + n]) for _, first, n in rows),
+    )

@@ -32,6 +32,10 @@ class Tree:
         self._by_id[message.id] = message
         self._children.setdefault(message.parent, []).append(message.id)
 
+    def replace(self, message: Message) -> None:
+        """Put another value in the place of the message of the same id."""
+        self._by_id[message.id] = message
+
     def path(self, leaf: int | None) -> list[Message]:
         """Messages from the first to `leaf`; the newest branch when `leaf` is None or unknown."""
         number = leaf if leaf in self._by_id else self.newest_leaf(None)

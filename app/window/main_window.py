@@ -1,25 +1,36 @@
-"""The one window: sidebar, header, the place in front, engine panel."""
+"""The one window: sidebar, header, notices, the place in front, engine panel."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import Signal
-from PySide6.QtGui import QCloseEvent, QResizeEvent
+from PySide6.QtCore import QRect, Signal
+from PySide6.QtGui import QCloseEvent, QGuiApplication, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QMainWindow, QStackedWidget, QVBoxLayout, QWidget
 
 from app import APP_NAME
 from app.actions import Actions
+from app.chat.conversations import Conversations
+from app.chat.page import ChatPage
 from app.context import AppContext
 from app.engine_client import EngineClient
+from app.i18n import tr
 from app.preferences import Preferences
 from app.session import EngineSession
 from app.store import Store
 from app.theme import Theme
+from app.window.chat_actions import ChatActions
+from app.window.engine_news import EngineNews
+from app.window.engine_panel import EnginePanel
+from app.window.geometry import Box, placed
+from app.window.header import Header
+from app.window.help_actions import HelpActions
+from app.window.notices import Notice, Toast
 from app.window.places import PLACES
 from app.window.sidebar import Sidebar
 
 MINIMUM = (640, 480)
+DEFAULT = (1100, 750)
 NARROW = 900
 """Below this width the sidebar shows icons only."""
 
@@ -39,13 +50,24 @@ class MainWindow(QMainWindow):
         super().__init__()
         self.setWindowTitle(APP_NAME)
         self.setMinimumSize(*MINIMUM)
-        self.context = AppContext(client, session, preferences, theme, Actions(self), store, self)
+        actions = Actions(self)
+        self.context = AppContext(client, session, preferences, theme, actions, store, Conversations(store, self), self)
         self._pages: dict[str, QWidget] = {}
         self._place = ""
+        self._sidebar_open: bool | None = None
         self._stack = QStackedWidget(self)
+        self._notices = QVBoxLayout()
         self.sidebar = Sidebar(self.context)
+        self.header = Header(self.context)
+        self.panel = EnginePanel(self.context)
         self._build()
+        self._toast = Toast(self.centralWidget())
+        self.chat_actions = ChatActions(self.context, self.sidebar, self)
+        self.help_actions = HelpActions(self.context, self)
+        self.news = EngineNews(self.context, self.header, self.panel, self)
         self._connect_actions()
+        self._show_panel(preferences["panel_open"])
+        self._restore_geometry()
         self.show_place("chat")
 
     # -- Frame -----------------------------------------------------------------------------------------------------------
@@ -61,13 +83,29 @@ class MainWindow(QMainWindow):
             self._stack.addWidget(self._pages[name])
         self._place = name
         self._stack.setCurrentWidget(self._pages[name])
+        self.sidebar.mark_place(name)
         self._tell(name, "shown")
         self.place_changed.emit(name)
 
     def toast(self, text: str, button: str = "", slot: Callable[[], object] | None = None) -> None:
         """Say something for a few seconds, with one button at most."""
+        self._toast.say(text, button, slot)
 
-    # -- pages for tests and pictures --------------------------------------------------------------------------------------
+    def notice(
+        self, kind: str, text: str, button: str = "", slot: Callable[[], object] | None = None, details: str = ""
+    ) -> Notice:
+        """Say something that stays until it is closed. `kind`: "bad", "warn" or "good". The same text shows once."""
+        for old in self.notices():
+            if old.text == text:
+                old.dismiss()
+        made = Notice(self.context.theme, kind, text, button, slot, details, self)
+        self._notices.addWidget(made)
+        return made
+
+    def notices(self) -> list[Notice]:
+        """Notices that are shown."""
+        widgets = [self._notices.itemAt(at).widget() for at in range(self._notices.count())]
+        return [one for one in widgets if isinstance(one, Notice) and not one.isHidden()]
 
     @property
     def place(self) -> str:
@@ -78,6 +116,20 @@ class MainWindow(QMainWindow):
         """The widget of a place that was visited. Raises KeyError otherwise."""
         return self._pages[name]
 
+    def raise_window(self) -> None:
+        """Come to the front, as when the program is started a second time."""
+        if self.isMinimized():
+            self.showNormal()
+        self.show()
+        self.raise_()
+        self.activateWindow()
+
+    def finish(self) -> None:
+        """The program ends: answers on their way are kept as far as they got."""
+        chat = self._pages.get("chat")
+        if isinstance(chat, ChatPage):
+            chat.branch.stop_all()
+
     # -- building --------------------------------------------------------------------------------------------------------
 
     def _build(self) -> None:
@@ -85,6 +137,10 @@ class MainWindow(QMainWindow):
         column = QVBoxLayout(middle)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
+        column.addWidget(self.header)
+        self._notices.setContentsMargins(12, 0, 12, 0)
+        self._notices.setSpacing(6)
+        column.addLayout(self._notices)
         column.addWidget(self._stack, 1)
         body = QWidget(self)
         row = QHBoxLayout(body)
@@ -92,28 +148,99 @@ class MainWindow(QMainWindow):
         row.setSpacing(0)
         row.addWidget(self.sidebar)
         row.addWidget(middle, 1)
+        row.addWidget(self.panel)
         self.setCentralWidget(body)
         self.context.actions.fill(self.menuBar())
 
     def _connect_actions(self) -> None:
+        actions, preferences = self.context.actions, self.context.preferences
         for place in PLACES:
-            self.context.actions.connect(f"view.{place.name}", lambda _=False, name=place.name: self.show_place(name))
-        self.context.actions.connect("app.quit", self.close)
+            actions.connect(f"view.{place.name}", lambda _=False, name=place.name: self.show_place(name))
+        actions.connect("app.quit", self.close)
+        actions.connect("view.sidebar", self._toggle_sidebar)
+        actions.connect("view.panel", self._show_panel)
+        actions.connect("view.fullscreen", lambda on: self.showFullScreen() if on else self.showNormal())
+        actions.connect("view.larger", lambda: self._zoom(1.0))
+        actions.connect("view.smaller", lambda: self._zoom(-1.0))
+        actions.connect("model.pick", self.header.open_models)
+        actions.connect("model.preset", self.header.open_presets)
+        actions.connect("model.cancel", self.context.session.cancel)
+        actions.connect("engine.restart", self.context.session.restart)
+        self.header.panel_asked.connect(lambda: self._show_panel(not self.panel.isVisible()))
+        self.panel.telemetry_asked.connect(lambda: self.show_place("telemetry"))
+        self.context.conversations.opened.connect(self._chat_opened)
+        preferences.changed.connect(self._preference_changed)
 
     def _tell(self, place: str, what: str) -> None:
         told = getattr(self._pages.get(place), what, None)
         if told is not None:
             told()
 
-    # -- events ----------------------------------------------------------------------------------------------------------
+    # -- what the user does ------------------------------------------------------------------------------------------------
+
+    def _toggle_sidebar(self) -> None:
+        self._sidebar_open = self.sidebar.narrow
+        self._fit_sidebar()
+
+    def _fit_sidebar(self) -> None:
+        narrow = self.width() < NARROW if self._sidebar_open is None else not self._sidebar_open
+        if narrow != self.sidebar.narrow or self.sidebar.width() == 0:
+            self.sidebar.set_narrow(narrow)
+        self.context.actions["view.sidebar"].setChecked(not narrow)
+        self.header.set_narrow(self.width() < NARROW)
+
+    def _chat_opened(self) -> None:
+        self.show_place("chat")
+        if self.width() < NARROW and self._sidebar_open:
+            self._sidebar_open = None
+            self._fit_sidebar()
+
+    def _show_panel(self, is_open: bool) -> None:
+        self.panel.setVisible(is_open)
+        self.context.actions["view.panel"].setChecked(is_open)
+        self.context.preferences["panel_open"] = is_open
+
+    def _zoom(self, points: float) -> None:
+        now = self.font().pointSizeF()
+        self.context.preferences["font_points"] = min(32.0, max(6.0, now + points))
+
+    def _preference_changed(self, name: str) -> None:
+        theme, preferences = self.context.theme, self.context.preferences
+        if name == "theme":
+            theme.choose(preferences["theme"])
+        elif name == "font_points":
+            theme.set_font_points(preferences["font_points"])
+        elif name == "reduce_motion":
+            theme.reduce_motion = preferences["reduce_motion"]
+        elif name == "language":
+            self.toast(tr("The language changes at the next start."))
+
+    # -- geometry ------------------------------------------------------------------------------------------------------------
+
+    def _restore_geometry(self) -> None:
+        screens = [_box(screen.availableGeometry()) for screen in QGuiApplication.screens()]
+        saved = self.context.preferences["geometry"]
+        box = placed(saved, screens, DEFAULT, MINIMUM)
+        self.setGeometry(box.x, box.y, box.width, box.height)
+        if saved.get("maximized") is True:
+            self.showMaximized()
+
+    def _save_geometry(self) -> None:
+        box = _box(self.normalGeometry() if self.isMaximized() or self.isFullScreen() else self.geometry())
+        self.context.preferences["geometry"] = {**box.__dict__, "maximized": self.isMaximized()}
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Narrow windows get the narrow sidebar."""
         super().resizeEvent(event)
-        self.sidebar.set_narrow(self.width() < NARROW)
+        self._fit_sidebar()
 
     def closeEvent(self, event: QCloseEvent) -> None:
-        """Pages stop, the engine goes, everything is written."""
+        """Pages stop and everything is written; the engine is ended by `app.main.Program.close`."""
         self._tell(self._place, "hidden")
+        self._save_geometry()
         self.closing.emit()
         super().closeEvent(event)
+
+
+def _box(rectangle: QRect) -> Box:
+    return Box(rectangle.x(), rectangle.y(), rectangle.width(), rectangle.height())

@@ -1,39 +1,121 @@
-"""The sidebar: conversations, then the other places."""
+"""The sidebar: a new chat, search, conversations by day, then the other places."""
 
 from __future__ import annotations
 
-from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
+from PySide6.QtCore import QEvent, QSize, Qt, QTimer
+from PySide6.QtGui import QKeySequence
+from PySide6.QtWidgets import QFrame, QLineEdit, QPushButton, QVBoxLayout, QWidget
 
 from app.context import AppContext
 from app.i18n import tr
+from app.window.conversation_list import ConversationList
 from app.window.places import PLACES
 
-WIDE, NARROW = 240, 56
+WIDE, NARROW = 248, 56
+SEARCH_PAUSE_MS = 120
 
 
 class Sidebar(QWidget):
-    """Buttons of the places; icons only when narrow."""
+    """Conversations and places; icons only when narrow.
+
+    Attributes: `search` the search field, `list` the conversations.
+    """
 
     def __init__(self, context: AppContext) -> None:
         super().__init__()
         self.setObjectName("sidebar")
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self._context = context
-        self._buttons: dict[str, QPushButton] = {}
-        layout = QVBoxLayout(self)
-        layout.addStretch(1)
-        for place in PLACES:
-            button = QPushButton(tr(place.title), self)
-            button.setProperty("kind", "quiet")
+        self._narrow = False
+        self.search = QLineEdit(self)
+        self.search.setPlaceholderText(tr("Search chats"))
+        self.search.setAccessibleName(tr("Search chats"))
+        self.search.setClearButtonEnabled(True)
+        self.list = ConversationList(context, self)
+        self._new = self._button(tr("New chat"), "plus", "chat.new")
+        self._find = self._button(tr("Search chats"), "search", "chat.search")
+        self._buttons = {
+            place.name: self._button(tr(place.title), place.icon, f"view.{place.name}") for place in PLACES
+        }
+        for name, button in self._buttons.items():
             button.setCheckable(True)
-            button.setAccessibleName(tr(place.title))
-            button.clicked.connect(lambda _=False, name=place.name: context.frame.show_place(name))
-            layout.addWidget(button)
-            self._buttons[place.name] = button
-        self.set_narrow(False)
+            button.clicked.connect(lambda _=False, place=name: self.mark_place(place))
+        self._pause = QTimer(self)
+        self._pause.setSingleShot(True)
+        self._pause.setInterval(SEARCH_PAUSE_MS)
+        self._pause.timeout.connect(lambda: self.list.rows.search(self.search.text()))
+        self.search.textChanged.connect(lambda _: self._pause.start())
+        self.search.returnPressed.connect(self._into_list)
+        self._lay_out()
+        self.restyle()
+        context.theme.changed.connect(self.restyle)
+
+    @property
+    def narrow(self) -> bool:
+        """Whether only icons are shown."""
+        return self._narrow
 
     def set_narrow(self, narrow: bool) -> None:
-        """Icons only, or icons with words."""
+        """Icons only, or icons with words and the conversations."""
+        self._narrow = narrow
         self.setFixedWidth(NARROW if narrow else WIDE)
+        self.search.setVisible(not narrow)
+        self.list.setVisible(not narrow)
+        self._gap.setVisible(narrow)
+        self._find.setVisible(narrow)
+        self._buttons["chat"].setVisible(narrow)
+        for button in (self._new, self._find, *self._buttons.values()):
+            button.setText("" if narrow else button.accessibleName())
+
+    def mark_place(self, name: str) -> None:
+        """Show which place is in front."""
+        for place, button in self._buttons.items():
+            button.setChecked(place == name)
+
+    def restyle(self) -> None:
+        """Icons in the colours of the theme."""
+        for button in (self._new, self._find, *self._buttons.values()):
+            button.setIcon(self._context.theme.icon(button.property("icon_name"), "text"))
+
+    def _lay_out(self) -> None:
+        column = QVBoxLayout(self)
+        column.setContentsMargins(8, 8, 8, 8)
+        column.setSpacing(2)
+        column.addWidget(self._new)
+        column.addWidget(self._find)
+        column.addWidget(self.search)
+        column.addSpacing(2)
+        self.list.setContentsMargins(0, 0, 0, 0)
+        column.addWidget(self.list, 1)
+        self._gap = QWidget(self)
+        column.addWidget(self._gap, 1)
+        rule = QFrame(self)
+        rule.setProperty("role", "rule")
+        column.addWidget(rule)
+        column.addSpacing(4)
         for place in PLACES:
-            self._buttons[place.name].setText("" if narrow else tr(place.title))
-            self._buttons[place.name].setIcon(self._context.theme.icon(place.icon))
+            column.addWidget(self._buttons[place.name])
+
+    def _button(self, text: str, icon: str, action: str) -> QPushButton:
+        button = QPushButton(text, self)
+        button.setProperty("kind", "quiet")
+        button.setProperty("icon_name", icon)
+        button.setIconSize(QSize(18, 18))
+        button.setAccessibleName(text)
+        shortcut = self._context.actions[action].shortcut().toString(QKeySequence.SequenceFormat.NativeText)
+        button.setToolTip(f"{text} ({shortcut})" if shortcut else text)
+        button.clicked.connect(self._context.actions[action].trigger)
+        return button
+
+    def _into_list(self) -> None:
+        self._pause.stop()
+        self.list.rows.search(self.search.text())
+        if self.list.rows.rowCount() > 1:
+            self.list.setCurrentIndex(self.list.rows.index(1))
+            self.list.setFocus()
+
+    def changeEvent(self, event: QEvent) -> None:
+        """A larger font needs no wider sidebar, only new rows."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange:
+            self.list.scheduleDelayedItemsLayout()

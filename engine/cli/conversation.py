@@ -7,7 +7,7 @@ import os
 import tempfile
 from pathlib import Path
 
-from engine.answer import AnswerOptions, Finished, Piece, PromptProgress, answer
+from engine.answer import AnswerOptions, ContextOverflowError, Finished, Piece, PromptProgress, answer
 from engine.cli.interrupts import on_interrupt
 from engine.cli.loading import ProgressLine
 from engine.errors import GannetError
@@ -54,6 +54,9 @@ class Conversation:
         self.messages.append({"role": "user", "content": text})
         try:
             finished = self._answer()
+        except ContextOverflowError as error:
+            self.messages = before
+            raise GannetError(_too_long(error)) from error
         except BaseException:
             self.messages = before
             raise
@@ -98,10 +101,18 @@ def write_whole(path: Path, text: str) -> None:
             file.write(text)
             file.flush()
             os.fsync(file.fileno())
-        os.replace(temporary, path)
+        Path(temporary).replace(path)
     except BaseException:
-        os.unlink(temporary)
+        Path(temporary).unlink()
         raise
+
+
+def _too_long(error: ContextOverflowError) -> str:
+    longer = ", or start the chat with a larger --context" if error.can_grow else ""
+    return (
+        f"the conversation is too long now: {error.prompt_tokens} tokens, and the context holds "
+        f"{error.context_length}; /reset begins anew{longer}"
+    )
 
 
 def _why(reason: str) -> str:

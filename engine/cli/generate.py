@@ -1,7 +1,7 @@
 """Answer one prompt and leave.
 
-The prompt is completed as it stands; --chat puts it into the model's own chat template first. The answer goes to
-stdout, everything else to stderr.
+The prompt goes through the model's own chat template if it has one; --raw goes on from the text as it stands. The
+answer goes to stdout, everything else to stderr.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from engine.cli.loading import ProgressLine, load_model
 from engine.cli.parser import add_model, add_settings
 from engine.errors import SettingsError
 from engine.loader import LoadedModel
-from engine.prompt import chat_prompt, text_prompt
+from engine.prompt import Prompt, chat_prompt, text_prompt
 from engine.sizes import format_bytes
 from engine.stop_flag import StopFlag
 
@@ -30,9 +30,10 @@ INTERRUPTED = 130
 def register(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     add_model(parser)
-    parser.add_argument("--prompt", help="the text to go on from; - reads it from stdin")
+    parser.add_argument("--prompt", metavar="TEXT", help="what to answer; - reads it from stdin")
     parser.add_argument("--prompt-file", type=Path, metavar="FILE", help="read the prompt from a file")
-    parser.add_argument("--chat", action="store_true", help="put the prompt into the model's chat template")
+    parser.add_argument("--system", metavar="TEXT", help="how the model shall behave, said before the prompt")
+    parser.add_argument("--raw", action="store_true", help="go on from the prompt as it stands, without a template")
     parser.add_argument("--tokens", type=int, default=256, metavar="N", help="tokens at most [256]")
     parser.add_argument("--greedy", action="store_true", help="always the likeliest token; the same as --temperature 0")
     parser.add_argument("--stop", action="append", default=[], metavar="TEXT", help="end the answer before this text")
@@ -72,9 +73,15 @@ def _prompt_text(args: argparse.Namespace) -> str:
     return str(text)
 
 
+def _prompt(loaded: LoadedModel, text: str, args: argparse.Namespace) -> Prompt:
+    if args.raw or loaded.files.chat_template is None:
+        return text_prompt(loaded.llama, text)
+    system = [{"role": "system", "content": args.system}] if args.system else []
+    return chat_prompt(loaded.llama, [*system, {"role": "user", "content": text}])
+
+
 def _answer(loaded: LoadedModel, text: str, args: argparse.Namespace, started: float) -> Finished:
-    messages = [{"role": "user", "content": text}]
-    prompt = chat_prompt(loaded.llama, messages) if args.chat else text_prompt(loaded.llama, text)
+    prompt = _prompt(loaded, text, args)
     changes: dict[str, Any] = {"temperature": 0.0} if args.greedy else {}
     options = AnswerOptions.from_settings(
         loaded.settings,

@@ -14,7 +14,7 @@ def conversation_stats(conversation: Conversation) -> Iterator[str]:
     loaded = conversation.loaded
     if conversation.last is not None:
         yield from answer_stats(conversation.last)
-    held, room = loaded.llama.n_tokens, loaded.llama.n_ctx()
+    held, room = loaded.llama.n_tokens, loaded.settings.context_length
     yield f"context      {held} of {room} tokens"
     total = loaded.telemetry()
     yield f"since load   {total.tokens_prompt} prompt tokens, {total.tokens_decoded} answered"

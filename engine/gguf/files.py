@@ -107,7 +107,7 @@ class ModelFiles:
         return len(tokens) if isinstance(tokens, Sequence) else self.number("vocab_size")
 
     def number(self, key: str, default: int = 0) -> int:
-        """The architecture's whole number `key` (without the architecture's prefix); the largest of a per-layer list."""
+        """The architecture's whole number `key` (without its prefix); the largest of a per-layer list."""
         return max(self.per_layer(key), default=default)
 
     def per_layer(self, key: str) -> tuple[int, ...]:

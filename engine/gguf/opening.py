@@ -18,14 +18,23 @@ def open_model(path: str | os.PathLike[str]) -> ModelFiles:
     `path` is a GGUF file, any part of a split model, or a folder with one model. Raises ModelFileError, one line that
     names the file, what is wrong and the cure, for everything that would keep llama.cpp from running it.
     """
-    # Not resolved: the parts of a split may be links whose targets have other names.
-    chosen = Path(os.path.abspath(Path(path).expanduser()))
-    if chosen.is_dir():
+    chosen = _absolute(Path(path))
+    if os.path.isdir(chosen):  # noqa: PTH112 (Path.is_dir raises for names that are too long or may not be looked at)
         chosen = only_model_in(chosen)
     refuse_slice(chosen)
     files = ModelFiles.from_headers(read_parts(read_header(chosen)))
     validate_model(files)
     return files
+
+
+def _absolute(path: Path) -> Path:
+    try:
+        # Not resolved: the parts of a split may be links whose targets have other names.
+        return path.expanduser().absolute()
+    except (OSError, RuntimeError) as problem:
+        raise ModelFileError(
+            f"{path}: this path leads nowhere ({problem}); name the file by its full path"
+        ) from problem
 
 
 def only_model_in(folder: Path) -> Path:

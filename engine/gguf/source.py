@@ -11,6 +11,7 @@ import stat
 import struct
 from pathlib import Path
 from types import TracebackType
+from typing import Self
 
 from engine.errors import ModelFileError
 
@@ -36,7 +37,7 @@ class HeaderSource:
                 raise self.error("is a folder, not a model file; name the .gguf file in it")
             if not stat.S_ISREG(kind):
                 raise self.error("is not a regular file (a pipe or a device); name a .gguf file")
-            self._file = open(path, "rb", buffering=0)
+            self._file = path.open("rb", buffering=0)
         except (OSError, ValueError) as problem:
             raise ModelFileError(f"{path}: {_why_unreadable(problem)}") from problem
         self.size = os.fstat(self._file.fileno()).st_size
@@ -44,7 +45,7 @@ class HeaderSource:
         self._start = 0  # position in the file of the buffer's first byte
         self._at = 0  # position in the buffer of the next byte to hand out
 
-    def __enter__(self) -> HeaderSource:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, tb: TracebackType | None) -> None:

@@ -32,7 +32,7 @@ def read_parts(header: Header) -> list[Header]:
     missing = [path.name for path in paths if not path.exists()]
     if missing:
         raise ModelFileError(
-            f"{header.path}: this model has {count} parts and {_some(missing)} missing in its folder; download what is missing"
+            f"{header.path}: this model has {count} parts and {_some(missing)} missing in its folder; download the rest"
         )
     parts = [read_header(path, file=number) for number, path in enumerate(paths)]
     for number, part in enumerate(parts):

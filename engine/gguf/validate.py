@@ -1,8 +1,9 @@
-"""Checks of a whole model, made before llama.cpp sees it: what it would only log, or crash on, becomes one clear line."""
+"""Checks of a whole model before llama.cpp sees it: what it would only log, or crash on, becomes one clear line."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from engine.errors import ModelFileError, one_line
 from engine.gguf.architectures import is_supported
@@ -58,6 +59,8 @@ def _sizes(files: ModelFiles) -> Iterator[str]:
     blocks = files.number("block_count")
     if not 0 < blocks <= MAX_LAYERS:
         yield f"metadata {files.architecture}.block_count is {blocks}, not 1 to {MAX_LAYERS}; the file is damaged"
+    if not 0 <= files.number("nextn_predict_layers") <= blocks:
+        yield f"metadata {files.architecture}.nextn_predict_layers is not 0 to {blocks}; the file is damaged"
     if files.n_embd <= 0:
         yield f"metadata {files.architecture}.embedding_length is missing or not positive; the file is damaged"
 
@@ -68,29 +71,36 @@ def _tokenizer(files: ModelFiles) -> Iterator[str]:
         yield "the tokenizer is missing (metadata tokenizer.ggml.model); take a complete conversion of the model"
     if model in ("none", "no_vocab"):
         return
-    tokens = files.metadata.get("tokenizer.ggml.tokens")
-    if not _is_list(tokens) or files.value_types["tokenizer.ggml.tokens"] is not ValueType.STRING:
+    tokens = _list(files, "tokenizer.ggml.tokens")
+    if tokens is None or files.value_types["tokenizer.ggml.tokens"] is not ValueType.STRING:
         yield "the vocabulary is missing (metadata tokenizer.ggml.tokens); take a complete conversion of the model"
         return
     for key in ("tokenizer.ggml.scores", "tokenizer.ggml.token_type"):
-        values = files.metadata.get(key)
-        if values is not None and (not _is_list(values) or len(values) < len(tokens)):
+        if key in files.metadata and len(_list(files, key) or ()) < len(tokens):
             yield f"metadata {key} is shorter than the vocabulary; the file is damaged, download it again"
 
 
 def _experts(files: ModelFiles) -> Iterator[str]:
-    key = f"{files.architecture}.expert_count"
-    if files.n_expert > MAX_EXPERTS:
-        yield f"metadata {key} is {files.n_expert}, more than the {MAX_EXPERTS} that llama.cpp can run"
-    if min(files.per_layer("expert_used_count"), default=0) < 0 or files.n_expert < 0:
-        yield f"metadata {key} or expert_used_count is negative; the file is damaged, download it again"
-    if files.n_expert_used > files.n_expert:
+    used = files.per_layer("expert_used_count")
+    if not 0 <= files.n_expert <= MAX_EXPERTS or min(used, default=0) < 0:
+        yield f"metadata {files.architecture}.expert_count is {files.n_expert}, not 0 to {MAX_EXPERTS}; damaged file"
+    if files.n_expert_used > files.n_expert or (files.n_expert and not files.n_expert_used):
         yield (
             f"metadata says {files.n_expert_used} experts of {files.n_expert} work on a token, which cannot be; "
             "the file is damaged or badly converted, take another file"
         )
+    yield from _expert_groups(files)
     for expert in files.experts():
         yield from _expert_tensor(files, expert)
+
+
+def _expert_groups(files: ModelFiles) -> Iterator[str]:
+    """Groups of experts as llama.cpp asserts them: it ends the whole program otherwise."""
+    groups, used = files.number("expert_group_count"), files.number("expert_group_used_count")
+    if groups == 0 or groups == 1 < files.n_expert:
+        return
+    if not 0 < used < groups < files.n_expert or files.n_expert % groups:
+        yield f"metadata says {files.n_expert} experts in {groups} groups, {used} used, which cannot be; damaged file"
 
 
 def _expert_tensor(files: ModelFiles, expert: ExpertTensor) -> Iterator[str]:
@@ -103,8 +113,9 @@ def _expert_tensor(files: ModelFiles, expert: ExpertTensor) -> Iterator[str]:
             "the file is damaged or badly converted, take another file"
         )
     if expert.chunked and expert.n_expert > max(1, files.n_expert):
-        yield f"tensor {tensor.name} holds {expert.n_expert} experts, more than the model's {files.n_expert}; take another"
+        yield f"tensor {tensor.name} holds more experts than the model's {files.n_expert}; the file is damaged"
 
 
-def _is_list(value: object) -> bool:
-    return isinstance(value, Sequence) and not isinstance(value, str)
+def _list(files: ModelFiles, key: str) -> Sequence[Any] | None:
+    value = files.metadata.get(key)
+    return value if isinstance(value, Sequence) and not isinstance(value, str) else None

@@ -1,10 +1,132 @@
 // The only file that knows Python: the module engine.native._native.
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/map.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <functional>
+#include <memory>
 
 #include "ggml_build.h"
+#include "stream_backend.h"
+#include "streamed_model.h"
+
+namespace nb = nanobind;
+using namespace gannet;
+
+namespace {
+
+std::map<std::string, std::uint64_t> counters(StreamedModel& model) {
+    std::map<std::string, std::uint64_t> out;
+#define GANNET_READ(name) out[#name] = model.counters().name.load(std::memory_order_relaxed);
+    GANNET_COUNTERS(GANNET_READ)
+#undef GANNET_READ
+    return out;
+}
+
+nb::bytes as_bytes(const std::vector<std::uint8_t>& v) {
+    return nb::bytes(v.data(), v.size());
+}
+
+std::uintptr_t address(ggml_backend_buffer_type_t type) {
+    return reinterpret_cast<std::uintptr_t>(type);
+}
+
+// A context manager that makes a scope object when entered and destroys it when left.
+template <typename Scope>
+class Held {
+  public:
+    explicit Held(std::function<std::unique_ptr<Scope>()> make) : make_(std::move(make)) {}
+    void enter() { scope_ = make_(); }
+    void leave() { scope_.reset(); }
+
+  private:
+    std::function<std::unique_ptr<Scope>()> make_;
+    std::unique_ptr<Scope> scope_;
+};
+
+template <typename Scope>
+nb::class_<Held<Scope>> bind_held(nb::module_& m, const char* name) {
+    using H = Held<Scope>;
+    return nb::class_<H>(m, name).def("__enter__", &H::enter).def("__exit__", [](H& self, nb::args) { self.leave(); });
+}
+
+void bind_settings(nb::module_& m) {
+    nb::class_<ModelSettings>(m, "ModelSettings", "What a streamed model is made with; sizes in bytes.")
+        .def(nb::init<>())
+        .def_prop_rw(
+            "cache_bytes", [](const ModelSettings& s) { return s.store.cache_bytes; },
+            [](ModelSettings& s, std::uint64_t v) { s.store.cache_bytes = v; })
+        .def_prop_rw(
+            "io_threads", [](const ModelSettings& s) { return s.store.io_threads; },
+            [](ModelSettings& s, std::uint32_t v) { s.store.io_threads = v; })
+        .def_prop_rw(
+            "direct", [](const ModelSettings& s) { return s.store.direct; },
+            [](ModelSettings& s, bool v) { s.store.direct = v; })
+        .def_prop_rw(
+            "throttle_ns_per_mib", [](const ModelSettings& s) { return s.store.throttle_ns_per_mib; },
+            [](ModelSettings& s, std::uint64_t v) { s.store.throttle_ns_per_mib = v; })
+        .def_rw("lookahead", &ModelSettings::lookahead);
+}
+
+void bind_tables(nb::module_& m) {
+    nb::class_<PartSpec>(m, "PartSpec")
+        .def("__init__", [](PartSpec* p, std::string tensor, std::uint32_t file, std::uint64_t offset,
+                            std::uint64_t bytes) { new (p) PartSpec{std::move(tensor), file, offset, bytes}; });
+    nb::class_<LayerSpec>(m, "LayerSpec")
+        .def("__init__", [](LayerSpec* l, std::uint32_t block, std::uint32_t n_experts, std::vector<PartSpec> parts) {
+            new (l) LayerSpec{block, n_experts, std::move(parts)};
+        });
+    nb::class_<TensorPlace>(m, "TensorPlace")
+        .def("__init__", [](TensorPlace* t, std::string name, std::uint32_t file, std::uint64_t offset,
+                            std::uint64_t bytes) { new (t) TensorPlace{std::move(name), file, offset, bytes}; });
+}
+
+void bind_model(nb::module_& m) {
+    bind_held<Setup>(m, "Setup")
+        .def(
+            "__init__",
+            [](Held<Setup>* self, StreamedModel& model) {
+                new (self) Held<Setup>([&model] { return std::make_unique<Setup>(model); });
+            },
+            nb::keep_alive<1, 2>());
+    bind_held<NoMapReadAhead>(m, "NoMapReadAhead").def("__init__", [](Held<NoMapReadAhead>* self) {
+        new (self) Held<NoMapReadAhead>([] { return std::make_unique<NoMapReadAhead>(); });
+    });
+    using Model = StreamedModel;
+    const auto unlocked = nb::call_guard<nb::gil_scoped_release>();
+    nb::class_<Model>(m, "StreamedModel",
+                      "A model whose experts stream. Must outlive llama.cpp's objects made with it.")
+        .def(nb::init<std::vector<std::string>, std::vector<LayerSpec>, std::vector<TensorPlace>, ModelSettings>())
+        .def_prop_ro("expert_type", [](Model& self) { return address(self.expert_type()); })
+        .def_prop_ro("resident_type", [](Model& self) { return address(self.resident_type()); })
+        .def_prop_ro("direct", [](Model& self) { return self.store().direct(); })
+        .def(
+            "finish_resident", [](Model& self) { return self.resident().finish(); }, unlocked)
+        .def("cancel_resident", [](Model& self) { self.resident().cancel(); })
+        .def("resident_progress",
+             [](Model& self) { return std::pair(self.resident().bytes_done(), self.resident().bytes_queued()); })
+        .def("counters", &counters)
+        .def(
+            "resize", [](Model& self, std::uint64_t bytes) { return self.store().resize(bytes); }, unlocked)
+        .def_prop_ro("cache_bytes", [](Model& self) { return self.store().cache_bytes(); })
+        .def_prop_ro("used_bytes", [](Model& self) { return self.store().used_bytes(); })
+        .def_prop_ro("queued_demand", [](Model& self) { return self.store().queued_demand(); })
+        .def_prop_ro("queued_prefetch", [](Model& self) { return self.store().queued_prefetch(); })
+        .def("take_error", [](Model& self) { return self.store().take_error(); })
+        .def("resident_experts", [](Model& self) { return as_bytes(self.store().resident()); })
+        .def("uses", [](Model& self) { return self.store().uses(); });
+}
+
+}  // namespace
 
 NB_MODULE(_native, module) {
     module.doc() = "Gannet's native core.";
-    module.def("ggml_version", &gannet::ggml_version_string, "Version of the libggml this process has loaded.");
+    module.def("ggml_version", &ggml_version_string, "Version of the libggml this process has loaded.");
+    module.def("register_backend", &register_backend,
+               "Makes the streaming backend known to ggml; once a process is enough.");
+    bind_settings(module);
+    bind_tables(module);
+    bind_model(module);
 }

@@ -36,7 +36,6 @@ Residency::Residency(std::uint32_t n_layers, std::uint32_t n_experts, ResidencyS
 void Residency::begin_token() {
     advance(1);
     row_weight_ = weight_;
-    prompt_ = false;
 }
 
 void Residency::begin_prompt(std::uint32_t n_tokens) {
@@ -44,17 +43,24 @@ void Residency::begin_prompt(std::uint32_t n_tokens) {
         return;
     }
     advance(n_tokens);
-    // Which of the ubatch's tokens used an expert is not known, so each row weighs the average of
-    // the n_tokens last moments: (1 + q + ... + q^(n-1)) / n with q the decay of one token.
+    // A row whose place in the ubatch is not told weighs the average of the n_tokens last moments: (1 + q + ... +
+    // q^(n-1)) / n with q the decay of one token.
     const double q = std::exp2(-1.0 / settings_.half_life_tokens);
     const double n = n_tokens;
     row_weight_ = weight_ * (1.0 - std::pow(q, n)) / (1.0 - q) / n;
-    prompt_ = true;
 }
 
 void Residency::used(Key key, std::uint32_t rows) {
+    used(key, rows, row_weight_ / weight_ * rows);
+}
+
+double Residency::decay(std::uint32_t tokens_ago) const {
+    return std::exp2(-static_cast<double>(tokens_ago) / settings_.half_life_tokens);
+}
+
+void Residency::used(Key key, std::uint32_t rows, double weight) {
     assert(key < count_.size());
-    count_[key] += row_weight_ * rows;
+    count_[key] += weight_ * weight;
     uses_[key] += rows;
     touched_[key] = ++clock_;
     unproven_[key] = 0;
@@ -83,7 +89,7 @@ bool Residency::shielded(Key key) const {
 
 Worth Residency::worth(Key key) const {
     assert(key < count_.size());
-    const bool by_recency = prompt_ || unproven_[key] != 0;
+    const bool by_recency = unproven_[key] != 0;
     return {by_recency ? 0.0 : count_[key], touched_[key], key};
 }
 

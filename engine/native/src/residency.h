@@ -37,11 +37,16 @@ class Residency {
 
     // One decoded token begins: time moves on by one, counts order.
     void begin_token();
-    // A prompt's ubatch of n_tokens begins: time moves on by n_tokens, recency orders.
+    // A prompt's ubatch of n_tokens begins: time moves on by n_tokens.
     void begin_prompt(std::uint32_t n_tokens);
 
     // The router selected this expert for `rows` tokens of the current token or ubatch, and it ran.
+    // `weight`: the rows' worth in uses made now, see decay(); by default all are spread evenly over
+    // the ubatch.
     void used(Key key, std::uint32_t rows = 1);
+    void used(Key key, std::uint32_t rows, double weight);
+    // What a use made so many tokens before now is worth beside one made now.
+    double decay(std::uint32_t tokens_ago) const;
     // The expert became (or is about to become) resident. A speculative one is worth 0 until used.
     void fetched(Key key, bool speculative);
 

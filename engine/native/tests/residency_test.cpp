@@ -80,16 +80,14 @@ TEST_CASE("a prediction for the next token's first layer survives the token boun
     CHECK_FALSE(r.shielded(3));
 }
 
-TEST_CASE("a prompt orders by recency so that its end stays cached") {
-    Residency r(1, 4);
-    for (int i = 0; i < 9; ++i) {
-        token(r, {0});
-    }
-    r.begin_prompt(16);
-    r.used(1, 16);
-    r.used(2, 1);
+TEST_CASE("what a prompt's end uses outweighs what its beginning used more often") {
+    Residency r(1, 3, {8.0});
+    r.begin_prompt(128);
+    r.used(1, 4, 4 * r.decay(127));
+    r.used(2, 1, r.decay(0));
     CHECK(r.worth(0) < r.worth(1));
     CHECK(r.worth(1) < r.worth(2));
+    CHECK(r.uses()[1] == 4);
 }
 
 TEST_CASE("a prompt ages counts by its length and its own rows count") {

@@ -1,0 +1,72 @@
+// The operations a decode graph gets from us: select, routed experts, always-used weights.
+//
+// Each is run by every thread of ggml's team at once (select by one) and shares work through an atomic
+// queue of row chunks; ggml's barrier between nodes orders them. All are for a single token.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <vector>
+
+#include "lookahead.h"
+#include "row_kernel.h"
+#include "streamed_model.h"
+
+namespace gannet {
+
+// Of the layer whose experts are being run: written by select, read by the products after the barrier.
+struct LayerRun {
+    StreamedModel* model = nullptr;
+    Lookahead* lookahead = nullptr;
+    std::uint32_t layer = 0;
+    bool holding = false;
+    std::atomic<bool> failed{false};    // a read failed: the rest of the graph does nothing
+    std::vector<std::uint32_t> chosen;  // by rank
+    std::vector<std::int32_t> slots;    // by rank, pinned
+    std::vector<std::uint32_t> order;   // ranks, those already in memory first
+
+    bool scored = false;  // the lookahead has scores to publish
+
+    void release();
+};
+
+struct SelectOp {
+    LayerRun* run = nullptr;
+    std::uint32_t layer = 0;
+    const ggml_tensor* ids = nullptr;
+
+    static void compute(ggml_tensor*, int ith, int nth, void* self);
+};
+
+// Scores the experts of the next layers; the products that follow publish them.
+struct PredictOp {
+    LayerRun* run = nullptr;
+    std::uint32_t layer = 0;
+    const ggml_tensor* input = nullptr;
+
+    static void compute(ggml_tensor*, int ith, int nth, void* self);
+};
+
+// One or two products (up and gate) of the selected experts with the same input.
+struct ExpertOp {
+    struct Product {
+        const ggml_tensor* node = nullptr;
+        std::uint32_t part = 0;
+        RowKernel kernel;
+    };
+    LayerRun* run = nullptr;
+    std::vector<Product> products;
+    std::atomic<std::uint32_t> next{0};
+
+    static void compute(ggml_tensor*, int ith, int nth, void* self);
+};
+
+struct DenseOp {
+    const ggml_tensor* node = nullptr;
+    RowKernel kernel;
+    std::atomic<std::uint32_t> next{0};
+
+    static void compute(ggml_tensor*, int ith, int nth, void* self);
+};
+
+}  // namespace gannet

@@ -1,0 +1,371 @@
+// The store's compute side and control; its reading side is expert_store_io.cpp.
+#include "expert_store.h"
+
+#include <algorithm>
+#include <map>
+#include <stdexcept>
+#include <utility>
+
+namespace gannet {
+namespace {
+
+constexpr std::uint32_t kMinSlots = 2;  // a class: one to compute on, one to read into
+
+std::vector<std::uint64_t> part_sizes(const LayerSpec& layer) {
+    std::vector<std::uint64_t> sizes;
+    for (const PartSpec& part : layer.parts) sizes.push_back(part.bytes);
+    return sizes;
+}
+
+}  // namespace
+
+ExpertStore::ExpertStore(ExpertIndex index, std::vector<std::string> paths, StoreSettings settings, Counters& counters)
+    : index_(std::move(index)),
+      paths_(std::move(paths)),
+      settings_(settings),
+      counters_(counters),
+      residency_(index_.n_layers(), index_.n_experts(), settings.residency),
+      queue_(settings.limits) {
+    for (const std::string& path : paths_) {
+        const DirectFile file(path, settings_.direct);
+        direct_ = direct_ && file.is_direct();
+        alignment_ = std::max(alignment_, file.alignment());
+    }
+    slot_of_.assign(std::size_t{index_.n_layers()} * index_.n_experts(), -1);
+    make_classes(index_.layers());
+    set_limits(settings_.cache_bytes);
+    for (std::uint32_t i = 0; i < std::max(1U, settings_.io_threads); i++) threads_.emplace_back([this] { io_main(); });
+}
+
+ExpertStore::~ExpertStore() {
+    {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        stop_ = true;
+    }
+    work_.notify_all();
+    for (std::thread& t : threads_) t.join();
+}
+
+void ExpertStore::make_classes(const std::vector<LayerSpec>& layers) {
+    std::map<std::vector<std::uint64_t>, std::uint32_t> by_sizes;
+    std::vector<std::uint32_t> experts;
+    for (const LayerSpec& layer : layers) {
+        const auto [it, fresh] = by_sizes.try_emplace(part_sizes(layer), static_cast<std::uint32_t>(experts.size()));
+        if (fresh) experts.push_back(0);
+        experts[it->second] += layer.n_experts;
+        class_of_layer_.push_back(it->second);
+    }
+    classes_.resize(experts.size());
+    for (const auto& [sizes, c] : by_sizes) {
+        Class& cls = classes_[c];
+        cls.pool = std::make_unique<SlotPool>(sizes, alignment_, experts[c]);
+        cls.bytes = cls.pool->slot_bytes() * experts[c];
+    }
+    for (std::uint32_t c = 0; c < classes_.size(); c++) {
+        classes_[c].first = static_cast<std::uint32_t>(n_slots_);
+        for (std::uint32_t s = experts[c]; s-- > 0;) classes_[c].uncommitted.push_back(classes_[c].first + s);
+        class_of_slot_.insert(class_of_slot_.end(), experts[c], c);
+        n_slots_ += experts[c];
+    }
+    slots_ = std::make_unique<Slot[]>(n_slots_);
+}
+
+// Each class gets the share of the budget that its experts have of all experts.
+void ExpertStore::set_limits(std::uint64_t bytes) {
+    double all = 0;
+    for (const Class& c : classes_) all += static_cast<double>(c.bytes);
+    for (Class& c : classes_) {
+        const double share = static_cast<double>(bytes) * static_cast<double>(c.bytes) / all;
+        const auto slots = static_cast<std::uint64_t>(share / static_cast<double>(c.pool->slot_bytes()));
+        c.limit = static_cast<std::uint32_t>(
+            std::clamp<std::uint64_t>(slots, std::min(kMinSlots, c.pool->max_slots()), c.pool->max_slots()));
+    }
+}
+
+// ---------------------------------------------------------------- time
+
+void ExpertStore::begin_token() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    residency_.begin_token();
+}
+
+void ExpertStore::begin_prompt(std::uint32_t n_tokens) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    waiting_.clear();
+    residency_.begin_prompt(n_tokens);
+}
+
+double ExpertStore::decay(std::uint32_t tokens_ago) const {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return residency_.decay(tokens_ago);
+}
+
+bool ExpertStore::whole(const Slot& s, std::uint32_t n_parts) const {
+    for (std::uint32_t p = 0; p < n_parts; p++) {
+        if (s.parts[p].state.load(std::memory_order_relaxed) != State::kReady) return false;
+    }
+    return true;
+}
+
+void ExpertStore::selected(std::uint32_t layer, const std::uint32_t* experts, const std::uint32_t* rows,
+                           const double* weights, std::size_t n) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const auto n_parts = static_cast<std::uint32_t>(index_.layers()[layer].parts.size());
+    count(counters_.lookups, n);
+    for (std::size_t i = 0; i < n; i++) {
+        const Key key = key_of(layer, experts[i]);
+        if (rows == nullptr) {
+            residency_.used(key);
+        } else {
+            residency_.used(key, rows[i], weights[i]);
+        }
+        const std::int32_t id = slot_of_[key];
+        if (id < 0) {
+            count(counters_.misses);
+            continue;
+        }
+        Slot& s = slots_[static_cast<std::size_t>(id)];
+        const bool there = whole(s, n_parts);
+        count(there ? counters_.hits : counters_.late_hits);
+        if (s.speculative) count(there ? counters_.prefetch_useful : counters_.prefetch_late);
+        s.speculative = false;
+        s.pins++;  // not to be cancelled below; acquire pins for good
+    }
+    cancel_wrong(layer);
+    for (std::size_t i = 0; i < n; i++) {
+        const std::int32_t id = slot_of_[key_of(layer, experts[i])];
+        if (id >= 0) slots_[static_cast<std::size_t>(id)].pins--;
+    }
+}
+
+void ExpertStore::layer_ran(std::uint32_t layer) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    residency_.layer_ran(layer);
+}
+
+// ---------------------------------------------------------------- slots
+
+std::int32_t ExpertStore::victim(const Class& c, bool shielded) const {
+    std::int32_t best = -1;
+    Worth least;
+    const std::uint32_t end = c.first + c.pool->max_slots();
+    for (std::uint32_t id = c.first; id < end; id++) {
+        const Slot& s = slots_[id];
+        if (s.key == kNone || s.pins > 0 || s.in_flight > 0) continue;
+        if (!shielded && residency_.shielded(s.key)) continue;
+        const Worth w = residency_.worth(s.key);
+        if (best < 0 || w < least) {
+            best = static_cast<std::int32_t>(id);
+            least = w;
+        }
+    }
+    return best;
+}
+
+std::int32_t ExpertStore::take_slot(std::uint32_t cls, bool prefetch, std::size_t at_least) {
+    Class& c = classes_[cls];
+    if (!c.free.empty()) {
+        const std::uint32_t id = c.free.back();
+        c.free.pop_back();
+        return static_cast<std::int32_t>(id);
+    }
+    if (c.used < std::max<std::size_t>(c.limit, at_least) && !c.uncommitted.empty()) {
+        const std::uint32_t id = c.uncommitted.back();
+        c.pool->commit(id - c.first);
+        c.uncommitted.pop_back();
+        c.used++;
+        slots_[id].committed = true;
+        return static_cast<std::int32_t>(id);
+    }
+    std::int32_t id = victim(c, false);
+    if (id < 0 && !prefetch) id = victim(c, true);
+    if (id < 0) return -1;
+    unbind(static_cast<std::uint32_t>(id));
+    c.free.pop_back();  // unbind has put it there
+    return id;
+}
+
+void ExpertStore::bind(std::uint32_t id, Key key, bool speculative) {
+    Slot& s = slots_[id];
+    s.key = key;
+    s.speculative = speculative;
+    s.doomed = false;
+    slot_of_[key] = static_cast<std::int32_t>(id);
+    residency_.fetched(key, speculative);
+    const auto n_parts = static_cast<std::uint32_t>(index_.layers()[layer_of(key)].parts.size());
+    for (std::uint32_t p = 0; p < n_parts; p++) {
+        const Span at = span(key, p);
+        s.parts[p].state.store(State::kEmpty, std::memory_order_relaxed);
+        s.parts[p].missing = at.chunks >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << at.chunks) - 1;
+        s.parts[p].pending = 0;
+        s.parts[p].shift = at.shift;
+    }
+}
+
+void ExpertStore::unbind(std::uint32_t id) {
+    Slot& s = slots_[id];
+    queue_.forget(id);
+    if (s.speculative) count(s.doomed ? counters_.prefetch_cancelled : counters_.prefetch_wasted);
+    if (!s.doomed) count(counters_.evictions);
+    slot_of_[s.key] = -1;
+    s.key = kNone;
+    s.doomed = false;
+    s.speculative = false;
+    class_of_slot(id).free.push_back(id);
+}
+
+void ExpertStore::shrink(Class& c) {
+    while (c.used > c.limit) {
+        if (c.free.empty()) {
+            std::int32_t id = victim(c, false);
+            if (id < 0) id = victim(c, true);
+            if (id < 0) return;  // all pinned: release() comes back here
+            unbind(static_cast<std::uint32_t>(id));
+        }
+        const std::uint32_t id = c.free.back();
+        c.free.pop_back();
+        c.pool->discard(id - c.first);
+        slots_[id].committed = false;
+        c.uncommitted.push_back(id);
+        c.used--;
+    }
+}
+
+// ---------------------------------------------------------------- compute
+
+std::uint32_t ExpertStore::capacity(std::uint32_t layer) const {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return classes_[class_of_layer_[layer]].limit;
+}
+
+std::size_t ExpertStore::acquire(std::uint32_t layer, const std::uint32_t* experts, std::size_t n, std::uint32_t parts,
+                                 std::int32_t* slots, std::size_t at_least) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    std::size_t got = 0;
+    for (std::size_t i = 0; i < n; i++) {
+        slots[i] = slot_of_[key_of(layer, experts[i])];
+        if (slots[i] < 0) continue;
+        Slot& s = slots_[static_cast<std::size_t>(slots[i])];
+        s.pins++;
+        s.doomed = false;
+    }
+    for (std::size_t i = 0; i < n; i++) {
+        if (slots[i] < 0) {
+            slots[i] = take_slot(class_of_layer_[layer], false, at_least);
+            if (slots[i] < 0) continue;
+            bind(static_cast<std::uint32_t>(slots[i]), key_of(layer, experts[i]), false);
+            slots_[static_cast<std::size_t>(slots[i])].pins++;
+        }
+        got++;
+    }
+    // First the parts that are computed first, of every expert: their products wait for one another.
+    for (std::uint32_t p = 0; p < kMaxParts; p++) {
+        for (std::size_t i = 0; i < n; i++) {
+            if (slots[i] >= 0) request(static_cast<std::uint32_t>(slots[i]), parts & 1U << p, true);
+        }
+    }
+    work_.notify_all();
+    return got;
+}
+
+void ExpertStore::acquire_all(std::uint32_t layer, const std::uint32_t* experts, std::size_t n, std::int32_t* slots) {
+    while (acquire(layer, experts, n, kAllParts, slots, n) < n) {
+        release(slots, n);
+        wait_progress();  // reads in flight hold slots; they land
+    }
+}
+
+bool ExpertStore::ready(std::int32_t slot, std::uint32_t part) const {
+    const State s = slots_[static_cast<std::size_t>(slot)].parts[part].state.load(std::memory_order_acquire);
+    return s == State::kReady || s == State::kFailed;
+}
+
+const std::byte* ExpertStore::wait(std::int32_t slot, std::uint32_t part) {
+    const std::int32_t one[] = {slot};
+    if (!ready(slot, part)) wait_any(one, 1, part);
+    const auto id = static_cast<std::uint32_t>(slot);
+    const Part& p = slots_[id].parts[part];
+    if (p.state.load(std::memory_order_acquire) != State::kReady) return nullptr;
+    const Class& c = classes_[class_of_slot_[id]];
+    return c.pool->region(id - c.first, part) + p.shift;
+}
+
+void ExpertStore::wait_any(const std::int32_t* slots, std::size_t n, std::uint32_t part) {
+    const auto any = [&] {
+        return std::any_of(slots, slots + n, [&](std::int32_t s) { return s >= 0 && ready(s, part); });
+    };
+    if (any()) return;
+    std::unique_lock<std::mutex> lock(mutex_);
+    if (waiters_++ == 0) stall_begin_ = now_ns();
+    landed_.wait(lock, any);
+    if (--waiters_ == 0) count(counters_.stall_ns, now_ns() - stall_begin_);
+}
+
+void ExpertStore::release(const std::int32_t* slots, std::size_t n) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    for (std::size_t i = 0; i < n; i++) {
+        if (slots[i] >= 0) slots_[static_cast<std::size_t>(slots[i])].pins--;
+    }
+    for (Class& c : classes_) shrink(c);
+}
+
+void ExpertStore::wait_progress() {
+    std::unique_lock<std::mutex> lock(mutex_);
+    const std::uint64_t reads = counters_.reads.load(std::memory_order_relaxed);
+    if (queue_.serving_demand() + queue_.serving_prefetch() == 0) return;
+    landed_.wait(lock, [&] { return counters_.reads.load(std::memory_order_relaxed) != reads; });
+}
+
+// ---------------------------------------------------------------- control
+
+std::uint64_t ExpertStore::resize(std::uint64_t bytes) {
+    {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        set_limits(bytes);
+        for (Class& c : classes_) shrink(c);
+    }
+    return cache_bytes();
+}
+
+std::uint64_t ExpertStore::cache_bytes() const {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    std::uint64_t total = 0;
+    for (const Class& c : classes_) total += c.limit * c.pool->slot_bytes();
+    return total;
+}
+
+std::uint64_t ExpertStore::used_bytes() const {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    std::uint64_t total = 0;
+    for (const Class& c : classes_) total += (c.used - c.free.size()) * c.pool->slot_bytes();
+    return total;
+}
+
+std::size_t ExpertStore::queued_demand() const {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return queue_.queued_demand() + queue_.serving_demand();
+}
+
+std::size_t ExpertStore::queued_prefetch() const {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return queue_.queued_prefetch() + queue_.serving_prefetch() + waiting_.size();
+}
+
+std::string ExpertStore::take_error() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return std::exchange(error_, {});
+}
+
+std::vector<std::uint8_t> ExpertStore::resident() const {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    std::vector<std::uint8_t> out(slot_of_.size());
+    std::transform(slot_of_.begin(), slot_of_.end(), out.begin(), [](std::int32_t s) { return s >= 0 ? 1 : 0; });
+    return out;
+}
+
+std::vector<std::uint64_t> ExpertStore::uses() const {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return residency_.uses();
+}
+
+}  // namespace gannet

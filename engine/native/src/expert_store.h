@@ -1,0 +1,194 @@
+// The cache of routed experts in memory, and the threads that fill it.
+//
+// Mechanism: which expert leaves is Residency's decision, what is read next IoQueue's, which
+// prediction is worth a read WaitingList's. The store owns slots, reads and the lock around them.
+//
+// Threads. Compute threads call acquire, wait and release; any number of I/O threads (each with its
+// own file handles) read into slots; control calls (resize, snapshots) come from anywhere. One mutex
+// guards all state but the parts' ready flags, which are atomics so that a hit costs no lock.
+//
+// Life of a slot: free -> bound to a key -> its parts read -> pinned while a layer computes on it ->
+// unpinned -> evicted. A slot that is pinned or has a read in flight is never evicted.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "direct_file.h"
+#include "expert_index.h"
+#include "io_queue.h"
+#include "residency.h"
+#include "slot_pool.h"
+#include "telemetry.h"
+#include "waiting_list.h"
+
+namespace gannet {
+
+struct StoreSettings {
+    std::uint64_t cache_bytes = 0;
+    std::uint32_t io_threads = 8;
+    bool direct = true;
+    IoLimits limits;
+    std::uint64_t prefetch_chunk_bytes = 512 << 10;
+    float prefetch_threshold = 0.2F;        // predictions less likely than this are not read
+    std::uint64_t throttle_ns_per_mib = 0;  // slows every read down; for tests of slow drives
+    ResidencySettings residency;
+};
+
+constexpr std::uint32_t kAllParts = (1U << kMaxParts) - 1;
+
+class ExpertStore {
+  public:
+    // Opens every file once (throws std::runtime_error naming it) and starts the I/O threads.
+    ExpertStore(ExpertIndex index, std::vector<std::string> paths, StoreSettings settings, Counters& counters);
+    ~ExpertStore();
+    ExpertStore(const ExpertStore&) = delete;
+    ExpertStore& operator=(const ExpertStore&) = delete;
+
+    const ExpertIndex& index() const { return index_; }
+    // False when some file is read through the page cache.
+    bool direct() const { return direct_; }
+
+    // ---- time, as the graphs run
+    void begin_token();
+    void begin_prompt(std::uint32_t n_tokens);
+    // The router chose these distinct experts: counts them, drops the layer's wrong predictions.
+    // rows and weights (rows decayed to now): by expert, or both null when each has one row.
+    void selected(std::uint32_t layer, const std::uint32_t* experts, const std::uint32_t* rows, const double* weights,
+                  std::size_t n);
+    // What a use so many tokens ago is worth beside one made now.
+    double decay(std::uint32_t tokens_ago) const;
+    void layer_ran(std::uint32_t layer);
+
+    // ---- compute
+    // Slots that this layer can have pinned at once.
+    std::uint32_t capacity(std::uint32_t layer) const;
+    // Pins experts and asks for those of `parts` (bit set) they lack, all at once. Resident ones are
+    // pinned before any other may evict. slots[i] is -1 where none could be had. Returns how many were.
+    std::size_t acquire(std::uint32_t layer, const std::uint32_t* experts, std::size_t n, std::uint32_t parts,
+                        std::int32_t* slots, std::size_t at_least = 0);
+    // As acquire of all parts, but waits until all n have slots, even if the cache was made smaller than
+    // that in the meantime (`at_least` slots may then hold memory until they are released).
+    void acquire_all(std::uint32_t layer, const std::uint32_t* experts, std::size_t n, std::int32_t* slots);
+    bool ready(std::int32_t slot, std::uint32_t part) const;
+    // First byte of the part in a pinned slot; blocks until it is there. nullptr when its read failed.
+    const std::byte* wait(std::int32_t slot, std::uint32_t part);
+    // Blocks until at least one of n pinned slots has its part there or failed.
+    void wait_any(const std::int32_t* slots, std::size_t n, std::uint32_t part);
+    void release(const std::int32_t* slots, std::size_t n);
+    // Blocks until a read lands or a slot is released.
+    void wait_progress();
+
+    // ---- lookahead
+    void predict(const Predicted* predicted, std::size_t n);
+
+    // ---- control
+    // Sets the cache's size, at least two slots a class; returns the bytes set. Shrinks as pins allow.
+    std::uint64_t resize(std::uint64_t bytes);
+    std::uint64_t cache_bytes() const;
+    std::uint64_t used_bytes() const;
+    std::size_t queued_demand() const;
+    std::size_t queued_prefetch() const;
+    // The first failed read since the last call, or empty.
+    std::string take_error();
+    // By key: 1 when resident.
+    std::vector<std::uint8_t> resident() const;
+    std::vector<std::uint64_t> uses() const;
+
+  private:
+    enum class State : std::uint8_t { kEmpty, kPending, kReady, kFailed };
+
+    struct Part {
+        std::atomic<State> state{State::kEmpty};
+        std::uint64_t missing = 0;  // by chunk: neither read nor queued
+        std::uint64_t pending = 0;  // by chunk: queued or in flight
+        std::uint32_t shift = 0;    // where the data begins in the aligned read
+    };
+    struct Slot {
+        std::array<Part, kMaxParts> parts;
+        Key key = kNone;
+        std::uint32_t pins = 0;
+        std::uint32_t in_flight = 0;
+        bool speculative = false;  // bound by a prediction, not used yet
+        bool doomed = false;       // to be freed when its reads in flight have ended
+        bool committed = false;
+    };
+    struct Class {
+        std::unique_ptr<SlotPool> pool;
+        std::uint32_t first = 0;  // id of its first slot
+        std::uint32_t limit = 0;  // slots that may hold memory
+        std::uint32_t used = 0;   // slots that do
+        std::uint64_t bytes = 0;  // of all its experts in the file, the share of the budget
+        std::vector<std::uint32_t> uncommitted;
+        std::vector<std::uint32_t> free;
+    };
+    struct Span {  // of one part in its file
+        std::uint32_t file = 0;
+        std::uint64_t begin = 0;   // aligned
+        std::uint64_t needed = 0;  // from begin to the last byte of data
+        std::uint32_t shift = 0;
+        std::uint64_t chunk = 0;  // bytes, a multiple of the alignment
+        std::uint32_t chunks = 0;
+    };
+    static constexpr Key kNone = ~Key{0};
+
+    std::uint32_t layer_of(Key key) const { return key / index_.n_experts(); }
+    Key key_of(std::uint32_t layer, std::uint32_t expert) const { return layer * index_.n_experts() + expert; }
+    Class& class_of_slot(std::uint32_t slot) { return classes_[class_of_slot_[slot]]; }
+    Span span(Key key, std::uint32_t part) const;
+    void make_classes(const std::vector<LayerSpec>& layers);
+    void set_limits(std::uint64_t bytes);
+
+    // All below: with mutex_ held.
+    std::int32_t take_slot(std::uint32_t cls, bool prefetch, std::size_t at_least);
+    std::int32_t victim(const Class& c, bool shielded) const;
+    void bind(std::uint32_t slot, Key key, bool speculative);
+    void unbind(std::uint32_t slot);
+    void shrink(Class& c);
+    void request(std::uint32_t slot, std::uint32_t parts, bool demand);
+    void request_part(std::uint32_t slot, std::uint32_t part, bool demand);
+    void cancel(std::uint32_t slot);
+    void cancel_wrong(std::uint32_t layer);
+    bool bind_prefetch();
+    void finish(const ReadChunk& chunk, const std::string& error);
+    bool whole(const Slot& s, std::uint32_t n_parts) const;
+
+    void io_main();
+    std::string read(std::vector<DirectFile>& files, const ReadChunk& chunk, Key key);
+
+    ExpertIndex index_;
+    std::vector<std::string> paths_;
+    StoreSettings settings_;
+    Counters& counters_;
+    std::size_t alignment_ = 4096;
+    bool direct_ = true;
+
+    std::vector<Class> classes_;
+    std::vector<std::uint32_t> class_of_layer_;
+    std::vector<std::uint32_t> class_of_slot_;
+    std::unique_ptr<Slot[]> slots_;
+    std::size_t n_slots_ = 0;
+
+    mutable std::mutex mutex_;
+    std::condition_variable work_;       // I/O threads: something to read
+    std::condition_variable landed_;     // compute threads: something was read, failed or was released
+    std::vector<std::int32_t> slot_of_;  // by key, -1 when not resident
+    Residency residency_;
+    IoQueue queue_;
+    WaitingList waiting_;
+    std::string error_;
+    std::uint32_t waiters_ = 0;
+    std::uint64_t stall_begin_ = 0;
+    bool stop_ = false;
+    std::vector<std::thread> threads_;
+};
+
+}  // namespace gannet

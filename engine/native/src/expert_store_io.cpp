@@ -1,0 +1,177 @@
+// The store's reading side: what is asked of the drive, and the threads that ask it.
+#include <algorithm>
+#include <new>
+#include <stdexcept>
+
+#include "expert_store.h"
+
+namespace gannet {
+namespace {
+
+constexpr std::uint32_t kMaxChunks = 64;  // chunk sets are 64-bit masks
+
+std::uint64_t chunk_bits(std::uint32_t first, std::uint32_t last) {
+    const std::uint64_t below_last = last >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << last) - 1;
+    return below_last & ~((std::uint64_t{1} << first) - 1);
+}
+
+}  // namespace
+
+ExpertStore::Span ExpertStore::span(Key key, std::uint32_t part) const {
+    const PartSpec& spec = index_.layers()[layer_of(key)].parts[part];
+    const std::uint64_t offset = spec.offset + spec.bytes * (key % index_.n_experts());
+    Span s;
+    s.file = spec.file;
+    s.begin = offset / alignment_ * alignment_;
+    s.shift = static_cast<std::uint32_t>(offset - s.begin);
+    s.needed = s.shift + spec.bytes;
+    const std::uint64_t fair = (s.needed + kMaxChunks - 1) / kMaxChunks;
+    const std::uint64_t size = std::max(settings_.prefetch_chunk_bytes, fair);
+    s.chunk = (size + alignment_ - 1) / alignment_ * alignment_;
+    s.chunks = static_cast<std::uint32_t>((s.needed + s.chunk - 1) / s.chunk);
+    return s;
+}
+
+void ExpertStore::request(std::uint32_t slot, std::uint32_t parts, bool demand) {
+    const auto n = static_cast<std::uint32_t>(index_.layers()[layer_of(slots_[slot].key)].parts.size());
+    if (demand) queue_.promote(slot);
+    for (std::uint32_t p = 0; p < n; p++) {
+        if ((parts >> p & 1U) != 0) request_part(slot, p, demand);
+    }
+}
+
+// Queues the missing chunks: demand as whole runs, prefetch one by one.
+void ExpertStore::request_part(std::uint32_t slot, std::uint32_t part, bool demand) {
+    Part& p = slots_[slot].parts[part];
+    if (p.state.load(std::memory_order_relaxed) == State::kFailed)
+        p.state.store(State::kEmpty, std::memory_order_relaxed);
+    if (p.missing == 0) return;
+    p.state.store(State::kPending, std::memory_order_relaxed);
+    const std::uint32_t chunks = span(slots_[slot].key, part).chunks;
+    for (std::uint32_t first = 0; first < chunks;) {
+        if ((p.missing >> first & 1U) == 0) {
+            first++;
+            continue;
+        }
+        std::uint32_t last = first + 1;
+        while (demand && last < chunks && (p.missing >> last & 1U) != 0) last++;
+        queue_.add({slot, part, first, last, demand});
+        first = last;
+    }
+    p.pending |= p.missing;
+    p.missing = 0;
+}
+
+// Gives up what a wrong prediction has not read yet.
+void ExpertStore::cancel(std::uint32_t slot) {
+    Slot& s = slots_[slot];
+    bool gave_up = false;
+    queue_.drop(slot, [&](const ReadChunk& chunk) {
+        const std::uint64_t bits = chunk_bits(chunk.first, chunk.last);
+        s.parts[chunk.part].pending &= ~bits;
+        s.parts[chunk.part].missing |= bits;
+        gave_up = true;
+    });
+    if (!gave_up) return;
+    s.doomed = true;
+    if (s.in_flight == 0) unbind(slot);
+}
+
+// The layer has chosen: predictions for it that were wrong leave the list and their reads stop.
+void ExpertStore::cancel_wrong(std::uint32_t layer) {
+    waiting_.remove_layer(layer);
+    if (queue_.queued_prefetch() == 0) return;
+    const Class& c = classes_[class_of_layer_[layer]];
+    for (std::uint32_t id = c.first; id < c.first + c.pool->max_slots(); id++) {
+        const Slot& s = slots_[id];
+        if (s.key != kNone && s.speculative && s.pins == 0 && layer_of(s.key) == layer) cancel(id);
+    }
+}
+
+void ExpertStore::predict(const Predicted* predicted, std::size_t n) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    for (std::size_t i = 0; i < n; i++) {
+        residency_.expect(predicted[i].key);
+        if (slot_of_[predicted[i].key] < 0) waiting_.add(predicted[i]);
+    }
+    if (waiting_.size() > 0) work_.notify_all();
+}
+
+// An idle thread gives the best waiting prediction a slot; false when there is none worth one.
+bool ExpertStore::bind_prefetch() {
+    Predicted best;
+    while (queue_.has_room_for_prefetch() && waiting_.take_best(settings_.prefetch_threshold, best)) {
+        if (slot_of_[best.key] >= 0) continue;
+        const std::int32_t slot = take_slot(class_of_layer_[best.layer], true, 0);
+        if (slot < 0) return false;
+        bind(static_cast<std::uint32_t>(slot), best.key, true);
+        request(static_cast<std::uint32_t>(slot), kAllParts, false);
+        count(counters_.prefetch_issued);
+        return true;
+    }
+    return false;
+}
+
+void ExpertStore::finish(const ReadChunk& chunk, const std::string& error) {
+    Slot& s = slots_[chunk.slot];
+    Part& p = s.parts[chunk.part];
+    const std::uint64_t bits = chunk_bits(chunk.first, chunk.last);
+    queue_.finished(chunk);
+    s.in_flight--;
+    p.pending &= ~bits;
+    if (!error.empty()) {
+        p.missing |= bits;
+        p.state.store(State::kFailed, std::memory_order_release);
+        if (error_.empty()) error_ = error;
+    } else if (p.pending == 0 && p.missing == 0) {
+        p.state.store(State::kReady, std::memory_order_release);
+    }
+    if (s.doomed && s.in_flight == 0 && s.pins == 0) unbind(chunk.slot);
+    landed_.notify_all();
+}
+
+void ExpertStore::io_main() {
+    std::vector<DirectFile> files(paths_.size());
+    std::unique_lock<std::mutex> lock(mutex_);
+    while (!stop_) {
+        ReadChunk chunk;
+        if (!queue_.next(chunk) && !(bind_prefetch() && queue_.next(chunk))) {
+            work_.wait(lock);
+            continue;
+        }
+        const Key key = slots_[chunk.slot].key;
+        slots_[chunk.slot].in_flight++;
+        lock.unlock();
+        const std::string error = read(files, chunk, key);
+        lock.lock();
+        finish(chunk, error);
+    }
+}
+
+// Reads the chunk into its slot. Returns what went wrong, or an empty string. Called without the lock.
+std::string ExpertStore::read(std::vector<DirectFile>& files, const ReadChunk& chunk, Key key) {
+    const Span at = span(key, chunk.part);
+    const std::uint64_t begin = chunk.first * at.chunk;
+    const std::uint64_t needed = std::min(chunk.last * at.chunk, at.needed) - begin;
+    const std::uint64_t size = (needed + alignment_ - 1) / alignment_ * alignment_;
+    const std::uint64_t t0 = now_ns();
+    try {
+        DirectFile& file = files[at.file];
+        if (!file.is_open()) file = DirectFile(paths_[at.file], settings_.direct);
+        const Class& c = classes_[class_of_slot_[chunk.slot]];
+        file.read(at.begin + begin, c.pool->region(chunk.slot - c.first, chunk.part) + begin, size, needed);
+    } catch (const std::exception& e) {
+        count(counters_.reads);
+        return paths_[at.file] + ": reading " + index_.layers()[layer_of(key)].parts[chunk.part].tensor +
+               " failed: " + e.what();
+    }
+    if (settings_.throttle_ns_per_mib > 0) {
+        std::this_thread::sleep_for(std::chrono::nanoseconds(settings_.throttle_ns_per_mib * size >> 20));
+    }
+    count(counters_.read_ns, now_ns() - t0);
+    count(counters_.bytes_read, size);
+    count(counters_.reads);
+    return {};
+}
+
+}  // namespace gannet

@@ -1,0 +1,28 @@
+// Reads a layer's router out of the graph that llama.cpp built, whatever the architecture.
+//
+// From the selected ids upstream: ids <- top-k <- [+ bias] <- softmax or sigmoid <- [+ bias] <-
+// product of the router's matrix and x <- x = norm of the residual stream times its weights. What a
+// graph does not have is absent; a graph that does not look like this has no router for us.
+#pragma once
+
+#include <cstdint>
+
+#include "ggml.h"
+
+namespace gannet {
+
+enum class Gating : std::uint8_t { kMonotonic, kSigmoid, kSqrtSoftplus };
+
+struct RouterSpec {
+    const ggml_tensor* matrix = nullptr;       // [width, n_experts]
+    const ggml_tensor* input = nullptr;        // x, the router's input in this graph
+    const ggml_tensor* norm = nullptr;         // [width], weights of the norm that made x; may be null
+    const ggml_tensor* logit_bias = nullptr;   // [n_experts], added before the gating; may be null
+    const ggml_tensor* select_bias = nullptr;  // [n_experts], added after it, for the choice only; may be null
+    Gating gating = Gating::kMonotonic;        // kMonotonic: does not change the order
+};
+
+// False when the graph upstream of `ids` is not understood.
+bool find_router(const ggml_tensor* ids, std::int64_t n_experts, RouterSpec& out);
+
+}  // namespace gannet

@@ -1,0 +1,67 @@
+// One model whose experts stream: its index, its store and its two buffer types.
+//
+// Handed to llama.cpp as two buffer types. The expert type is address space only: nothing is stored
+// in it, graphs that name a tensor in it are computed from the store. The resident type is ordinary
+// memory that is filled from the file by direct reads, not through llama.cpp's mapping.
+//
+// Owned by Python; must outlive every llama.cpp model and context made with its buffer types.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "expert_store.h"
+#include "ggml_abi.h"
+#include "resident_reader.h"
+#include "telemetry.h"
+
+namespace gannet {
+
+struct TensorPlace {
+    std::string name;
+    std::uint32_t file = 0;
+    std::uint64_t offset = 0;
+    std::uint64_t bytes = 0;
+};
+
+struct ModelSettings {
+    StoreSettings store;
+    std::uint32_t lookahead = 1;  // layers predicted ahead; 0 is off
+};
+
+class StreamedModel {
+  public:
+    StreamedModel(std::vector<std::string> paths, std::vector<LayerSpec> layers, std::vector<TensorPlace> tensors,
+                  ModelSettings settings);
+    StreamedModel(const StreamedModel&) = delete;
+    StreamedModel& operator=(const StreamedModel&) = delete;
+
+    ggml_backend_buffer_type_t expert_type() { return abi::handle(&expert_type_); }
+    ggml_backend_buffer_type_t resident_type() { return abi::handle(&resident_type_); }
+    bool holds_experts(const ggml_tensor* t) const { return is_in(t, &expert_type_); }
+    bool holds_resident(const ggml_tensor* t) const { return is_in(t, &resident_type_); }
+
+    ExpertStore& store() { return *store_; }
+    ResidentReader& resident() { return *resident_; }
+    Counters& counters() { return counters_; }
+    const ModelSettings& settings() const { return settings_; }
+    const TensorPlace* place(const std::string& tensor) const;
+    // The part a MUL_MAT_ID's weights are, and the store's layer.
+    PartRef part_of(const ggml_tensor* weights) const;
+
+  private:
+    static bool is_in(const ggml_tensor* t, const abi::BufferType* type);
+
+    ModelSettings settings_;
+    Counters counters_;
+    std::unordered_map<std::string, TensorPlace> places_;
+    std::unique_ptr<ExpertStore> store_;
+    std::unique_ptr<ResidentReader> resident_;
+    abi::BufferType expert_type_{};
+    abi::BufferType resident_type_{};
+};
+
+}  // namespace gannet

@@ -1,0 +1,41 @@
+#include "waiting_list.h"
+
+#include <algorithm>
+
+namespace gannet {
+namespace {
+
+// A nearer layer runs sooner: the same likelihood is worth more there.
+float urgency(const Predicted& p) {
+    return p.likelihood / static_cast<float>(p.distance);
+}
+
+}  // namespace
+
+void WaitingList::add(const Predicted& p) {
+    const auto it = std::find_if(entries_.begin(), entries_.end(), [&](const Predicted& e) { return e.key == p.key; });
+    if (it != entries_.end()) {
+        *it = p;
+    } else {
+        entries_.push_back(p);
+    }
+}
+
+bool WaitingList::take_best(float threshold, Predicted& out) {
+    auto best = entries_.end();
+    for (auto it = entries_.begin(); it != entries_.end(); ++it) {
+        if (it->likelihood < threshold) continue;
+        if (best == entries_.end() || urgency(*it) > urgency(*best)) best = it;
+    }
+    if (best == entries_.end()) return false;
+    out = *best;
+    entries_.erase(best);
+    return true;
+}
+
+void WaitingList::remove_layer(std::uint32_t layer) {
+    const auto gone = [layer](const Predicted& e) { return e.layer == layer; };
+    entries_.erase(std::remove_if(entries_.begin(), entries_.end(), gone), entries_.end());
+}
+
+}  // namespace gannet

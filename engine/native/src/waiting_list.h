@@ -1,0 +1,36 @@
+// Predicted experts that are not resident and not being read yet, best first.
+//
+// Pure policy. An entry costs nothing until an idle I/O thread takes it, so a prediction that a
+// better one overtakes, or whose layer starts first, was never wrong.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "residency.h"
+
+namespace gannet {
+
+struct Predicted {
+    Key key = 0;
+    std::uint32_t layer = 0;
+    std::uint32_t distance = 1;  // layers ahead of the one that predicted it
+    std::uint32_t rank = 0;      // 0 is the router's first choice
+    float likelihood = 0.0F;     // that the layer will select it, 0 to 1
+};
+
+class WaitingList {
+  public:
+    // Adds or, when the key waits already, replaces: a later prediction knows more.
+    void add(const Predicted& p);
+    // Takes the entry with the greatest likelihood / distance that is at least `threshold` likely.
+    bool take_best(float threshold, Predicted& out);
+    void remove_layer(std::uint32_t layer);
+    void clear() { entries_.clear(); }
+    std::size_t size() const { return entries_.size(); }
+
+  private:
+    std::vector<Predicted> entries_;
+};
+
+}  // namespace gannet

@@ -1,0 +1,119 @@
+"""A model whose experts stream: the native core's tables built from the header, and its place in a load.
+
+`Streamer` owns the native model, which must outlive the `Llama` made with it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import itertools
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import llama_cpp
+
+from engine.errors import LoadCancelledError, ModelFileError, ReadFailedError
+from engine.gguf import ExpertTensor, ModelFiles
+from engine.native import _native
+from engine.settings import EngineSettings
+
+# What lies in the expert buffer type: the routed experts' weights, and nothing else (biases stay resident).
+EXPERT_PATTERN = rb"\.ffn_(gate|up|down|gate_up)_(ch)?exps\.weight"
+_PART_ORDER = ("gate_up", "gate", "up", "down")  # as they are computed: the last is needed last
+_POLL_SECONDS = 0.02
+
+
+class _Override(ctypes.Structure):
+    """llama.cpp's `llama_model_tensor_buft_override`: tensors whose name the pattern finds go to the buffer type."""
+
+    _fields_ = (("pattern", ctypes.c_char_p), ("buffer_type", ctypes.c_void_p))
+
+
+class Streamer:
+    """The streaming side of one loaded model.
+
+    Raises `ModelFileError` when a file cannot be opened. `cache_bytes` is the expert cache's size in bytes.
+    """
+
+    def __init__(self, files: ModelFiles, settings: EngineSettings, cache_bytes: int) -> None:
+        _native.register_backend()
+        self.files = files
+        self._layers = _layers(files)
+        native = _native.ModelSettings()
+        native.cache_bytes = cache_bytes
+        native.io_threads = settings.io_threads
+        native.lookahead = settings.lookahead
+        try:
+            self.native = _native.StreamedModel(
+                [str(path) for path in files.paths],
+                [_layer_spec(block, parts) for block, parts in self._layers],
+                [_native.TensorPlace(t.name, t.file, t.offset, t.nbytes) for t in files.tensors],
+                native,
+            )
+        except RuntimeError as error:
+            raise ModelFileError(str(error)) from error
+        self._overrides = (_Override * 3)(
+            _Override(EXPERT_PATTERN, self.native.expert_type),
+            _Override(b".*", self.native.resident_type),
+            _Override(None, None),
+        )
+
+    def attach(self, params: llama_cpp.llama_model_params) -> None:
+        """Point a load's parameters at our buffer types. `self` must stay alive as long as the model."""
+        fields: Any = params  # the stub calls this field unused
+        fields.tensor_buft_overrides = ctypes.addressof(self._overrides)
+        params.load_mode = llama_cpp.LLAMA_LOAD_MODE_MMAP
+
+    @contextlib.contextmanager
+    def loading(self) -> Iterator[None]:
+        """While open, the one context that this process makes belongs to this model."""
+        with _native.Setup(self.native), _native.NoMapReadAhead():
+            yield
+
+    def wait_resident(self, progress: Callable[[float], None], cancelled: Callable[[], bool]) -> None:
+        """Wait until the always-needed weights are in memory. Raises `LoadCancelledError`, `ModelFileError`."""
+        while True:
+            done, queued = self.native.resident_progress()
+            if cancelled():
+                self.native.cancel_resident()
+                self.native.finish_resident()
+                raise LoadCancelledError(f"loading {self.files.path.name} was cancelled")
+            progress(done / max(queued, 1))
+            if done >= queued:
+                break
+            time.sleep(_POLL_SECONDS)
+        error = self.native.finish_resident()
+        if error:
+            raise ModelFileError(error)
+
+    def check(self) -> None:
+        """Raise `ReadFailedError` if reading an expert failed since the last call."""
+        error = self.native.take_error()
+        if error:
+            raise ReadFailedError(error)
+
+    def expert_rows(self) -> list[tuple[int, int, int]]:
+        """(block, first key, experts) of every streamed layer: how flat per-expert tables are cut."""
+        width = max(parts[0].n_expert for _, parts in self._layers)
+        return [(block, i * width, parts[0].n_expert) for i, (block, parts) in enumerate(self._layers)]
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """One line for each fallback taken."""
+        if self.native.direct:
+            return ()
+        return ("the model's drive has no direct reads: experts are read through the page cache, which takes memory",)
+
+
+def _layers(files: ModelFiles) -> list[tuple[int, list[ExpertTensor]]]:
+    """Streamed layers in the order they run; a block with two sets of experts counts as two."""
+    experts = sorted(files.experts(), key=lambda e: (e.layer, e.chunked, _PART_ORDER.index(e.projection)))
+    grouped = itertools.groupby(experts, key=lambda e: (e.layer, e.chunked))
+    return [(block, list(parts)) for (block, _), parts in grouped]
+
+
+def _layer_spec(block: int, parts: list[ExpertTensor]) -> _native.LayerSpec:
+    specs = [_native.PartSpec(p.tensor.name, p.tensor.file, p.tensor.offset, p.bytes_per_expert) for p in parts]
+    return _native.LayerSpec(block, parts[0].n_expert, specs)
