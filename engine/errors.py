@@ -7,19 +7,11 @@ Every one is a single line that names the thing that is wrong and the cure. A te
 
 from __future__ import annotations
 
-import unicodedata
-
 
 def one_line(text: object) -> str:
-    """The text with control characters (a newline in a file's name, an escape sequence) made visible as escapes."""
-    return "".join(_visible(char) for char in str(text))
-
-
-def _visible(char: str) -> str:
-    # Cs: a lone surrogate stands for a byte of a file name that is not text; printing it raises UnicodeEncodeError.
-    if unicodedata.category(char) in ("Cc", "Cs", "Zl", "Zp"):
-        return char.encode("unicode_escape").decode("ascii")
-    return char
+    """The text with what a terminal would not print as a character (line ends, escape sequences) as visible escapes."""
+    # A lone surrogate too: it stands for a byte of a file name that is not text, and printing it raises an error.
+    return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in str(text))
 
 
 class GannetError(Exception):

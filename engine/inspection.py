@@ -148,7 +148,7 @@ def _here(plan: MemoryPlan) -> str:
         fits = plan.fixed_bytes + plan.expert_bytes <= plan.available_bytes
         return f"{free}: {'the whole model fits' if fits else 'the model does not fit, and has no experts to stream'}"
     return (
-        f"{free}: {format_bytes(plan.cache_bytes)} are left for experts, which holds {plan.cached_share:.0%} of them; "
+        f"{free}: a cache of {format_bytes(plan.cache_bytes)} holds {plan.cached_share:.0%} of the experts, "
         "the others are read from the drive when they are needed"
     )
 

@@ -87,12 +87,15 @@ class GgufBytes:
             offset += _padded(tensor.nbytes(), self.alignment)
         return b"".join(parts)
 
-    def build(self) -> bytes:
-        """The whole file."""
-        header = self.header()
+    def size(self) -> int:
+        """Length of the whole file."""
         data = sum(_padded(tensor.nbytes(), self.alignment) for tensor in self.tensors)
-        whole = header.ljust(_padded(len(header), self.alignment), b"\0") + bytes(data)
-        return whole[: len(whole) - self.missing_bytes]
+        return _padded(len(self.header()), self.alignment) + data - self.missing_bytes
+
+    def build(self) -> bytes:
+        """The whole file; the weights are zeros."""
+        size = self.size()
+        return self.header().ljust(size, b"\0")[:size]
 
     def write(self, path: Path) -> Path:
         """Write the file and return its path."""
