@@ -10,11 +10,11 @@ from dataclasses import replace
 from types import TracebackType
 
 import llama_cpp
-import psutil
 
 from engine import llama_log, stock
 from engine.errors import GannetError, LoadCancelledError, ModelFileError
 from engine.gguf import ModelFiles
+from engine.memory import memory_available, plan_memory
 from engine.processors import available_cores
 from engine.settings import EngineSettings
 from engine.sizes import format_bytes
@@ -122,17 +122,19 @@ def load(
     started = time.perf_counter()
     settings = settings.model_copy(update={"context_length": _context_length(files, settings)})
     watch = _Watch(progress, cancelled)
-    if settings.plain or not files.experts():
+    plan = plan_memory(files, settings, memory_available())
+    if not plan.streaming:
         llama = _load_llama(files, settings, watch, None)
-        return LoadedModel(llama, files, settings, (), time.perf_counter() - started)
-    streamer = Streamer(files, settings, _cache_bytes(files, settings))
+        return LoadedModel(llama, files, settings, plan.notes, time.perf_counter() - started)
+    streamer = Streamer(files, settings, plan.cache_bytes)
     llama = _load_llama(files, settings, watch, streamer)
     try:
         streamer.wait_resident(watch.resident, watch.is_cancelled)
     except GannetError:
         llama.close()
         raise
-    return LoadedModel(llama, files, settings, streamer.notes, time.perf_counter() - started, streamer)
+    notes = plan.notes + streamer.notes
+    return LoadedModel(llama, files, settings, notes, time.perf_counter() - started, streamer)
 
 
 def _load_llama(
@@ -149,12 +151,6 @@ def _load_llama(
                 return _make_llama(files, settings)
         except ValueError as error:
             raise _load_error(files, settings, watch, log) from error
-
-
-def _cache_bytes(files: ModelFiles, settings: EngineSettings) -> int:
-    if settings.cache_bytes is not None:
-        return settings.cache_bytes
-    return max(0, psutil.virtual_memory().available - settings.headroom_bytes)
 
 
 def _context_length(files: ModelFiles, settings: EngineSettings) -> int:

@@ -49,7 +49,7 @@ class EngineSettings(BaseModel):
         json_schema_extra=_extra("--context", "memory", unit="tokens"),
     )
     ubatch: int = Field(
-        512,
+        2048,
         title="Prompt batch",
         description="Prompt tokens that pass through the layers together; larger reads each expert less often.",
         ge=1,

@@ -12,11 +12,9 @@ import llama_cpp.llama
 import llama_cpp.llama_cpp as bindings
 from llama_cpp import _internals
 
-ParamsHook = Callable[[llama_cpp.llama_model_params], None]
+from engine.memory.plan import MAX_OUTPUTS
 
-# Positions of one prompt batch whose logits may be asked for. llama.cpp reserves memory for a full vocabulary at each:
-# for all of a batch of 2,048 that is more than a gigabyte. An answer asks for one.
-MAX_OUTPUTS = 64
+ParamsHook = Callable[[llama_cpp.llama_model_params], None]
 
 _lock = threading.Lock()
 

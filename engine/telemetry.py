@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import psutil
 
+from engine.memory import memory_available
+
 if TYPE_CHECKING:
     from engine.streaming import Streamer
 
@@ -85,7 +87,7 @@ def snapshot(streamer: Streamer, answers: Telemetry) -> Telemetry:
         queue_demand=native.queued_demand,
         queue_prefetch=native.queued_prefetch,
         process_rss_bytes=psutil.Process().memory_info().rss,
-        memory_available_bytes=psutil.virtual_memory().available,
+        memory_available_bytes=memory_available().available_bytes,
     )
 
 

@@ -19,6 +19,10 @@ from engine.sizes import format_bytes
 _F32_BYTES = 4
 _F16_BYTES = 2
 
+# Positions of one prompt batch whose logits may be asked for. llama.cpp reserves memory for a full vocabulary at each:
+# for all of a batch of 2,048 that is more than a gigabyte. An answer asks for one.
+MAX_OUTPUTS = 64
+
 
 class SizingSettings(Protocol):
     """The settings that the division depends on; `engine.settings.EngineSettings` has them."""
@@ -150,13 +154,13 @@ def compute_bytes(files: ModelFiles, ubatch: int, n_ctx: int, flash_attention: b
     heads = max(1, files.number("attention.head_count"))
     head_length = max(files.number("attention.key_length"), files.n_embd // heads)
     n_cells = padded_context(n_ctx)
-    logits = files.n_vocab + 2 * files.n_embd
     attention = 4 * heads * head_length + 4 * files.n_embd + (0 if flash_attention else heads * n_cells)
     experts = files.n_expert_used * (files.n_embd + 2 * _expert_width(files))
     products = max(experts, files.n_embd + 2 * files.number("feed_forward_length")) + 4 * files.n_embd
     n_masks = 2 if files.number("attention.sliding_window") else 1
     mask = n_masks * n_cells * (_F16_BYTES if flash_attention else _F32_BYTES)
-    return ubatch * (_F32_BYTES * max(logits, attention, products) + mask)
+    logits = files.n_vocab * min(ubatch, MAX_OUTPUTS)
+    return _F32_BYTES * max(logits, ubatch * attention, ubatch * products) + ubatch * mask
 
 
 def _expert_width(files: ModelFiles) -> int:
