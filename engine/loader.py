@@ -16,7 +16,7 @@ from engine.errors import GannetError, LoadCancelledError, ModelFileError
 from engine.gguf import ModelFiles
 from engine.memory import memory_available, plan_memory
 from engine.processors import available_cores
-from engine.settings import EngineSettings
+from engine.settings import EngineSettings, live_settings
 from engine.sizes import format_bytes
 from engine.streaming import Streamer
 from engine.telemetry import ExpertMap, Telemetry, expert_map, snapshot
@@ -96,6 +96,23 @@ class LoadedModel:
     def resize_cache(self, nbytes: int) -> int:
         """Set the expert cache's size in bytes, live; returns what was set: 0 on the plain path, which has none."""
         return 0 if self.streamer is None else int(self.streamer.native.resize(nbytes))
+
+    def apply(self, settings: EngineSettings) -> frozenset[str]:
+        """Make `settings` take effect as far as they are live; returns the names of those that need a new load.
+
+        Between answers only. An automatic cache goes back to the size it was loaded with.
+        """
+        changed = {
+            name for name in EngineSettings.model_fields if getattr(settings, name) != getattr(self.settings, name)
+        }
+        live = changed & live_settings()
+        if "threads" in live:
+            threads = settings.threads or available_cores()
+            llama_cpp.llama_set_n_threads(self.llama.ctx, threads, threads)
+        if self.streamer is not None:
+            self.streamer.apply(settings)
+        self.settings = self.settings.model_copy(update={name: getattr(settings, name) for name in live})
+        return frozenset(changed - live)
 
     def check(self) -> None:
         """Raise `ReadFailedError` if reading an expert failed since the last call."""

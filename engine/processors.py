@@ -16,7 +16,7 @@ _CGROUP_V1 = Path("/sys/fs/cgroup/cpu")
 def available_cores(sysfs: Path = _SYSFS, cgroup_v2: Path = _CGROUP_V2, cgroup_v1: Path = _CGROUP_V1) -> int:
     """Physical cores available to this process, at least 1. Two hyper-threads of a core share its arithmetic."""
     cores = _affinity_cores(sysfs) or psutil.cpu_count(logical=False) or os.cpu_count() or 1
-    quota = _quota(cgroup_v2, cgroup_v1)
+    quota = container_quota(cgroup_v2, cgroup_v1)
     return max(1, cores if quota is None else min(cores, math.ceil(quota)))
 
 
@@ -33,7 +33,7 @@ def _affinity_cores(sysfs: Path) -> int:
     return len(siblings)
 
 
-def _quota(v2: Path, v1: Path) -> float | None:
+def container_quota(v2: Path = _CGROUP_V2, v1: Path = _CGROUP_V1) -> float | None:
     """Processors' worth of time a container allows, or None without a limit."""
     try:
         limit, period = v2.read_text().split()[:2]

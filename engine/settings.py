@@ -62,7 +62,7 @@ class EngineSettings(BaseModel):
         description="Threads that compute. Automatic: the physical cores this program may use.",
         ge=1,
         le=1024,
-        json_schema_extra=_extra("--threads", "compute", unit="threads"),
+        json_schema_extra=_extra("--threads", "compute", unit="threads", live=True),
     )
     io_threads: int = Field(
         8,
@@ -70,7 +70,7 @@ class EngineSettings(BaseModel):
         description="Threads that read experts from the SSD at the same time.",
         ge=1,
         le=64,
-        json_schema_extra=_extra("--io-threads", "speed", unit="threads"),
+        json_schema_extra=_extra("--io-threads", "speed", unit="threads", live=True),
     )
     lookahead: int = Field(
         1,
@@ -78,7 +78,7 @@ class EngineSettings(BaseModel):
         description="How many layers ahead experts are predicted and read early; 0 reads only what is needed now.",
         ge=0,
         le=4,
-        json_schema_extra=_extra("--lookahead", "speed", unit="layers"),
+        json_schema_extra=_extra("--lookahead", "speed", unit="layers", live=True),
     )
     flash_attention: bool = Field(
         True,

@@ -40,6 +40,7 @@ class Streamer:
     def __init__(self, files: ModelFiles, settings: EngineSettings, cache_bytes: int) -> None:
         _native.register_backend()
         self.files = files
+        self._loaded_cache_bytes = self._wanted_cache_bytes = cache_bytes
         self._layers = _layers(files)
         native = _native.ModelSettings()
         native.cache_bytes = cache_bytes
@@ -87,6 +88,15 @@ class Streamer:
         error = self.native.finish_resident()
         if error:
             raise ModelFileError(error)
+
+    def apply(self, settings: EngineSettings) -> None:
+        """Make the live settings take effect; between answers only."""
+        self.native.set_io_threads(settings.io_threads)
+        self.native.set_lookahead(settings.lookahead)
+        wanted = self._loaded_cache_bytes if settings.cache_bytes is None else settings.cache_bytes
+        if wanted != self._wanted_cache_bytes:
+            self.native.resize(wanted)
+            self._wanted_cache_bytes = wanted
 
     def check(self) -> None:
         """Raise `ReadFailedError` if reading an expert failed since the last call."""

@@ -19,7 +19,7 @@ bool same_input(const ggml_tensor* a, const ggml_tensor* b) {
 }  // namespace
 
 DecodePlan::DecodePlan(StreamedModel& model, ggml_backend_t cpu)
-    : model_(model), cpu_(cpu), lookahead_(model.store(), model.settings().lookahead) {
+    : model_(model), cpu_(cpu), lookahead_(model.store(), model.lookahead()) {
     layer_.model = &model;
     layer_.lookahead = &lookahead_;
 }
@@ -52,6 +52,7 @@ ggml_status DecodePlan::run(ggml_cgraph* graph) {
 }
 
 void DecodePlan::build(ggml_cgraph* graph) {
+    lookahead_.set_distance(model_.lookahead());
     selects_.clear();
     predicts_.clear();
     experts_.clear();

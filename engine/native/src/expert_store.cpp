@@ -34,7 +34,7 @@ ExpertStore::ExpertStore(ExpertIndex index, std::vector<std::string> paths, Stor
     slot_of_.assign(std::size_t{index_.n_layers()} * index_.n_experts(), -1);
     make_classes(index_.layers());
     set_limits(settings_.cache_bytes);
-    for (std::uint32_t i = 0; i < std::max(1U, settings_.io_threads); i++) threads_.emplace_back([this] { io_main(); });
+    set_io_threads(settings_.io_threads);
 }
 
 ExpertStore::~ExpertStore() {

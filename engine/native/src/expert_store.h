@@ -91,6 +91,8 @@ class ExpertStore {
     void predict(const Predicted* predicted, std::size_t n);
 
     // ---- control
+    // How many threads read at the same time, at least one; takes effect as they finish their reads.
+    void set_io_threads(std::uint32_t n);
     // Sets the cache's size, at least two slots a class; returns the bytes set. Shrinks as pins allow.
     std::uint64_t resize(std::uint64_t bytes);
     std::uint64_t cache_bytes() const;
@@ -161,7 +163,7 @@ class ExpertStore {
     void finish(const ReadChunk& chunk, const std::string& error);
     bool whole(const Slot& s, std::uint32_t n_parts) const;
 
-    void io_main();
+    void io_main(std::uint32_t number);
     std::string read(std::vector<DirectFile>& files, const ReadChunk& chunk, Key key);
 
     ExpertIndex index_;
@@ -188,6 +190,7 @@ class ExpertStore {
     std::uint32_t waiters_ = 0;
     std::uint64_t stall_begin_ = 0;
     bool stop_ = false;
+    std::uint32_t io_threads_ = 0;  // of threads_, those that read; the others sleep
     std::vector<std::thread> threads_;
 };
 

@@ -130,12 +130,21 @@ void ExpertStore::finish(const ReadChunk& chunk, const std::string& error) {
     landed_.notify_all();
 }
 
-void ExpertStore::io_main() {
+void ExpertStore::set_io_threads(std::uint32_t n) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    io_threads_ = std::max(1U, n);
+    while (threads_.size() < io_threads_) {
+        threads_.emplace_back([this, number = static_cast<std::uint32_t>(threads_.size())] { io_main(number); });
+    }
+    work_.notify_all();
+}
+
+void ExpertStore::io_main(std::uint32_t number) {
     std::vector<DirectFile> files(paths_.size());
     std::unique_lock<std::mutex> lock(mutex_);
     while (!stop_) {
         ReadChunk chunk;
-        if (!queue_.next(chunk) && !(bind_prefetch() && queue_.next(chunk))) {
+        if (number >= io_threads_ || (!queue_.next(chunk) && !(bind_prefetch() && queue_.next(chunk)))) {
             work_.wait(lock);
             continue;
         }

@@ -37,7 +37,10 @@ float likelihood(std::uint32_t distance, std::uint32_t rank, std::uint32_t n_use
 }  // namespace
 
 Lookahead::Lookahead(ExpertStore& store, std::uint32_t distance)
-    : store_(store), distance_(distance), layers_(store.index().n_layers()), recall_(distance) {}
+    : store_(store),
+      distance_(std::min(distance, kMaxDistance)),
+      layers_(store.index().n_layers()),
+      recall_(kMaxDistance) {}
 
 void Lookahead::learn(std::uint32_t layer, const RouterSpec& router, std::uint32_t n_used) {
     const ggml_to_float_t to_float = ggml_get_type_traits(router.matrix->type)->to_float;
@@ -53,8 +56,8 @@ void Lookahead::learn(std::uint32_t layer, const RouterSpec& router, std::uint32
     l.logit_bias = floats_of(router.logit_bias);
     l.select_bias = floats_of(router.select_bias);
     l.row_bytes = ggml_row_size(kPacked, width);
-    l.scores.assign(distance_, std::vector<float>(l.n_experts));
-    l.predicted.resize(distance_);
+    l.scores.assign(kMaxDistance, std::vector<float>(l.n_experts));
+    l.predicted.resize(kMaxDistance);
     const std::vector<float> norm = floats_of(router.norm);
     for (const float w : norm) l.inverse_norm.push_back(std::abs(w) > 1e-6F ? 1.0F / w : 0.0F);
     l.matrix.resize(l.row_bytes * l.n_experts);

@@ -10,6 +10,7 @@
 // barrier before publish() by one.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -21,8 +22,12 @@ namespace gannet {
 
 class Lookahead {
   public:
+    static constexpr std::uint32_t kMaxDistance = 4;
     // distance: layers ahead, 0 is off. width: predictions kept a layer, in ranks.
     Lookahead(ExpertStore& store, std::uint32_t distance);
+
+    // Between tokens only: no team may be inside.
+    void set_distance(std::uint32_t distance) { distance_ = std::min(distance, kMaxDistance); }
 
     bool on() const { return distance_ > 0; }
     bool knows(std::uint32_t layer) const { return !layers_[layer].matrix.empty(); }

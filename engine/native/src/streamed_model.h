@@ -7,6 +7,7 @@
 // Owned by Python; must outlive every llama.cpp model and context made with its buffer types.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -48,6 +49,9 @@ class StreamedModel {
     ResidentReader& resident() { return *resident_; }
     Counters& counters() { return counters_; }
     const ModelSettings& settings() const { return settings_; }
+    // Layers predicted ahead; a change takes effect with the next token.
+    std::uint32_t lookahead() const { return lookahead_.load(std::memory_order_relaxed); }
+    void set_lookahead(std::uint32_t distance) { lookahead_.store(distance, std::memory_order_relaxed); }
     const TensorPlace* place(const std::string& tensor) const;
     // The part a MUL_MAT_ID's weights are, and the store's layer.
     PartRef part_of(const ggml_tensor* weights) const;
@@ -56,6 +60,7 @@ class StreamedModel {
     static bool is_in(const ggml_tensor* t, const abi::BufferType* type);
 
     ModelSettings settings_;
+    std::atomic<std::uint32_t> lookahead_;
     Counters counters_;
     std::unordered_map<std::string, TensorPlace> places_;
     std::unique_ptr<ExpertStore> store_;

@@ -1,1 +1,0 @@
-"""The engine as a service: one thread computes, an event loop talks HTTP. JSON stays at the edge."""

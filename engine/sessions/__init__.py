@@ -1,1 +1,0 @@
-"""Conversation states that outlive their turn in the context: choosing, keeping and saving them."""

@@ -1,0 +1,62 @@
+"""Settings that change while a model is loaded: the answers stay the same, and what is not live is named."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import llama_cpp
+
+from engine.answer import AnswerOptions, Finished, answer
+from engine.gguf import open_model
+from engine.loader import LoadedModel, load
+from engine.settings import EngineSettings
+from tests.models import Recipe
+
+Build = Callable[[Recipe], Path]
+STREAMED = EngineSettings(cache_bytes=1 << 16, context_length=256, ubatch=64, threads=1)
+
+
+def tokens(loaded: LoadedModel) -> tuple[int, ...]:
+    options = AnswerOptions(max_tokens=12, temperature=0, ignore_end=True)
+    *_, last = answer(loaded, list(range(3, 23)), options)
+    assert isinstance(last, Finished)
+    return last.result.tokens
+
+
+def test_live_settings_never_change_an_answer(tiny_model: Build) -> None:
+    with load(open_model(tiny_model(Recipe())), STREAMED) as loaded:
+        assert loaded.streaming
+        expected = tokens(loaded)
+        for change in (
+            {"io_threads": 1},
+            {"io_threads": 12, "lookahead": 0},
+            {"lookahead": 3},
+            {"cache_bytes": 1 << 20},
+            {"cache_bytes": 0, "lookahead": 1, "io_threads": 2},
+        ):
+            assert loaded.apply(loaded.settings.model_copy(update=change)) == frozenset()
+            assert {name: getattr(loaded.settings, name) for name in change} == change
+            assert tokens(loaded) == expected
+
+
+def test_the_number_of_computing_threads_changes_without_a_new_load(tiny_model: Build) -> None:
+    with load(open_model(tiny_model(Recipe())), STREAMED) as loaded:
+        loaded.apply(loaded.settings.model_copy(update={"threads": 2}))
+        assert llama_cpp.llama_n_threads(loaded.llama.ctx) == 2
+
+
+def test_a_setting_that_needs_a_new_load_is_named_and_left_alone(tiny_model: Build) -> None:
+    with load(open_model(tiny_model(Recipe())), STREAMED) as loaded:
+        wanted = loaded.settings.model_copy(update={"ubatch": 32, "io_threads": 3})
+        assert loaded.apply(wanted) == {"ubatch"}
+        assert (loaded.settings.ubatch, loaded.settings.io_threads) == (64, 3)
+
+
+def test_an_automatic_cache_returns_to_the_size_it_was_loaded_with(tiny_model: Build) -> None:
+    with load(open_model(tiny_model(Recipe())), STREAMED) as loaded:
+        before = loaded.telemetry().cache_bytes
+        loaded.apply(loaded.settings.model_copy(update={"cache_bytes": 1 << 20}))
+        assert loaded.telemetry().cache_bytes > before
+        loaded.apply(loaded.settings.model_copy(update={"cache_bytes": None}))
+        assert loaded.telemetry().cache_bytes == before
