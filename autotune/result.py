@@ -18,7 +18,7 @@ RESULT_VERSION = 1
 """Raised when a field changes its meaning; a stored result of another version is treated as stale."""
 
 Settings = dict[str, Any]
-"""Engine settings by their names in `EngineSettings`; only those that differ from the settings the tuning began with."""
+"""Engine settings by their names in `EngineSettings`; only those that differ from the tuning's base."""
 
 
 class Record(BaseModel):
