@@ -42,7 +42,12 @@ def open_window_or_chat() -> int:
     """Opens the window, or says why there is none and chats in the terminal."""
     reason = why_no_window(sys.platform, os.environ, importlib.util.find_spec)
     if reason is None:
-        return command("app.main")([])
+        try:
+            window = command("app.main")
+        except ImportError as error:  # a library of the system that Qt loads
+            reason = f"the window cannot be loaded ({error})"
+        else:
+            return window([])
     print(f"gannet: {reason}; chatting in the terminal with the demo model", file=sys.stderr)
     return command("engine.cli")(["chat", str(DEMO_MODEL)])
 

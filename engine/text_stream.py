@@ -14,6 +14,7 @@ class TextStream:
 
     Attributes:
         stopped: True once a stop string was found; it and what follows it are never returned.
+        stop_text: the stop string that was found.
     """
 
     def __init__(self, stop: Sequence[str] = ()) -> None:
@@ -21,6 +22,7 @@ class TextStream:
         self._decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
         self._held = ""
         self.stopped = False
+        self.stop_text: str | None = None
 
     def feed(self, piece: bytes) -> str:
         """Text that can be shown now that `piece` has come."""
@@ -38,10 +40,11 @@ class TextStream:
         if self.stopped:
             return ""
         self._held += text
-        found = [at for at in (self._held.find(stop) for stop in self._stop) if at >= 0]
+        found = [(at, stop) for at, stop in ((self._held.find(stop), stop) for stop in self._stop) if at >= 0]
         if found:
+            at, self.stop_text = min(found)
             self.stopped = True
-            text, self._held = self._held[: min(found)], ""
+            text, self._held = self._held[:at], ""
             return text
         keep = max((_overlap(self._held, stop) for stop in self._stop), default=0)
         cut = len(self._held) - keep

@@ -83,10 +83,14 @@ class TestSteps:
         def fail(log: Path) -> None:
             raise DevError("no disk")
 
+        steps.do(self.step(source, []))
+        source.write_text("2")
         step = steps.Step("one", "a step", "a moment", inputs=lambda: [source], action=fail)
         with pytest.raises(DevError):
             steps.do(step)
         assert not steps.fresh(step)
+        source.write_text("1")
+        assert not steps.fresh(step), "what a broken-off step left behind is not what the old stamp stood for"
 
     def test_a_step_that_is_not_needed_is_stamped_silently(
         self, source: Path, runs: list[Path], capsys: pytest.CaptureFixture[str]

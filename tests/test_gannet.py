@@ -70,6 +70,20 @@ def test_without_a_window_the_demo_model_chats_in_the_terminal_and_a_line_says_w
     assert "there is no display" in capsys.readouterr().err
 
 
+def test_a_window_whose_libraries_are_missing_becomes_a_chat_that_names_them(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def command(module: str) -> object:
+        if module == "app.main":
+            raise ImportError("libEGL.so.1: cannot open shared object file")
+        return lambda arguments: 7
+
+    monkeypatch.setattr(gannet, "why_no_window", lambda *_: None)
+    monkeypatch.setattr(gannet, "command", command)
+    assert gannet.main([]) == 7
+    assert "libEGL.so.1" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("platform", "environ", "found", "reason"),
     [

@@ -42,7 +42,7 @@ class CodeBlock(QWidget):
         self.text_view = _CodeText(self)
         self.copy_button = QPushButton(tr("Copy"), self)
         self.copy_button.setProperty("kind", "quiet")
-        self.copy_button.setIcon(theme.icon("copy"))
+        theme.tint(self.copy_button, "copy")
         self.copy_button.setAccessibleName(tr("Copy this code"))
         self.copy_button.clicked.connect(self.copy)
         self._restore = QTimer(self)

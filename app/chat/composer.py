@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import QEvent, QMimeData, Qt, Signal
-from PySide6.QtGui import QDragEnterEvent, QDropEvent, QInputMethodEvent, QKeyEvent, QTextOption
+from PySide6.QtGui import QDragEnterEvent, QDropEvent, QInputMethodEvent, QKeyEvent, QResizeEvent, QTextOption
 from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
@@ -97,6 +97,17 @@ class MessageEdit(QPlainTextEdit):
             self.files_dropped.emit(paths)
         else:
             super().dropEvent(event)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Another width breaks lines elsewhere."""
+        super().resizeEvent(event)
+        self.fit()
+
+    def changeEvent(self, event: QEvent) -> None:
+        """A larger font needs a taller box."""
+        super().changeEvent(event)
+        if event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange):
+            self.fit()
 
     def fit(self) -> None:
         """Be as tall as the text, within limits."""
@@ -211,7 +222,7 @@ class Composer(QFrame):
         ):
             button = QToolButton(self)
             button.setProperty("kind", "quiet")
-            button.setIcon(theme.icon(icon))
+            theme.tint(button, icon)
             button.setToolTip(text)
             button.setAccessibleName(text)
             button.clicked.connect(signal)
@@ -244,7 +255,7 @@ class Composer(QFrame):
                 widget.deleteLater()
         for attachment in self.attachments:
             chip = QPushButton(attachment.name, self)
-            chip.setIcon(self._context.theme.icon("close"))
+            self._context.theme.tint(chip, "close")
             chip.setToolTip(tr("Remove"))
             chip.setAccessibleName(tr("Remove {name}").format(name=attachment.name))
             chip.clicked.connect(lambda _=False, one=attachment: self._detach(one))
@@ -259,7 +270,7 @@ class Composer(QFrame):
 
     def _update(self) -> None:
         text = tr("Stop") if self._answering else (tr("Save and answer") if self._editing else tr("Send"))
-        self.send.setIcon(self._context.theme.icon("stop" if self._answering else "send", "accent_text"))
+        self._context.theme.tint(self.send, "stop" if self._answering else "send", "accent_text")
         self.send.setToolTip(text)
         self.send.setAccessibleName(text)
         self.send.setEnabled(self._answering or bool(self.text().strip() or self.attachments))

@@ -102,7 +102,8 @@ class DocumentWriter:
         if block.marker:
             cursor.insertText(f"{block.marker}\t", self._characters(Run(""), "text_soft"))
         for run in block.runs:
-            cursor.insertText(run.text.replace("\n", "\u2028"), self._characters(run, heading=block.heading))
+            form = self._characters(run, "text_soft" if block.quote else "text", heading=block.heading)
+            cursor.insertText(run.text.replace("\n", "\u2028"), form)
 
     def _paragraph_format(self, block: Paragraph, first: bool) -> QTextBlockFormat:
         above = 0 if first else (GAP // 3 if block.tight else GAP)

@@ -37,11 +37,11 @@ def in_words(found: Mapping[str, float]) -> str:
     if "tokens_per_s" in found:
         parts.append(tr("{n} tok/s").format(n=short(found["tokens_per_s"])))
     if "first_token_s" in found:
-        parts.append(tr("first token after {s} s").format(s=short(found["first_token_s"])))
+        parts.append(tr("first token {s} s").format(s=short(found["first_token_s"])))
     if "hit_rate" in found:
-        parts.append(tr("{p} % of experts from memory").format(p=round(100 * found["hit_rate"])))
+        parts.append(tr("{p} % from memory").format(p=round(100 * found["hit_rate"])))
     if found.get("stall_s", 0.0) >= 0.05:
-        parts.append(tr("waited {s} s for the SSD").format(s=short(found["stall_s"])))
+        parts.append(tr("SSD wait {s} s").format(s=short(found["stall_s"])))
     return " · ".join(parts)
 
 

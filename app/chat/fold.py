@@ -27,7 +27,7 @@ class Fold(QWidget):
         self.button = QPushButton(title, self)
         self.button.setProperty("kind", "quiet")
         self.button.setCheckable(True)
-        self.button.setIcon(theme.icon(icon))
+        theme.tint(self.button, icon)
         self.button.setStyleSheet("text-align: left;")
         self.button.toggled.connect(self._toggle)
         self._column = QVBoxLayout(self)

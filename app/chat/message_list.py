@@ -224,7 +224,7 @@ class MessageList(QAbstractScrollArea):
         return changed
 
     def _place(self, value: int) -> None:
-        left = (self.viewport().width() - self.column_width()) // 2
+        left = (self.width() - self.column_width()) // 2
         for number in self._living():
             widget = self._items[number].widget
             assert widget is not None

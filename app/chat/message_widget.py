@@ -179,7 +179,7 @@ class MessageWidget(QFrame):
     def _button(self, icon: str, text: str, what: str) -> QToolButton:
         button = QToolButton(self)
         button.setProperty("kind", "quiet")
-        button.setIcon(self._theme.icon(icon))
+        self._theme.tint(button, icon)
         button.setToolTip(text)
         button.setAccessibleName(text)
         button.setObjectName(f"message-{what}")
@@ -188,7 +188,7 @@ class MessageWidget(QFrame):
 
     def _attachment(self, attachment: dict[str, Any]) -> QPushButton:
         chip = QPushButton(str(attachment.get("name", "")), self)
-        chip.setIcon(self._theme.icon("file"))
+        self._theme.tint(chip, "file")
         chip.setToolTip(tr("{n} characters").format(n=len(str(attachment.get("text", "")))))
         chip.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         return chip

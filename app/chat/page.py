@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QLabel, QStackedWidget, 
 from app.chat.attachments import Attachment, AttachmentError, read_attachment
 from app.chat.branch import Branch
 from app.chat.composer import Composer
-from app.chat.message_list import MessageList
+from app.chat.message_list import MARGIN, MessageList
 from app.chat.message_widget import MessageWidget
 from app.chat.options import OptionsPanel
 from app.chat.overflow import OverflowBar, fits
@@ -54,25 +54,30 @@ class ChatPage(QWidget):
         self._stack.addWidget(Welcome(self))
         self._stack.addWidget(self.messages)
         column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 12)
+        column.setContentsMargins(0, 8, 0, 12)
         column.setSpacing(8)
         self._columns: list[QWidget] = []
-        top = self._centred(self._demo)
-        top.layout().setContentsMargins(24, 8, 24, 0)  # type: ignore[union-attr]
-        column.addWidget(top)
+        bar = QHBoxLayout()
+        bar.setContentsMargins(12, 0, 12, 0)
+        bar.addWidget(self._demo)
+        column.addLayout(bar)
         column.addWidget(self._stack, 1)
-        for widget in (self._waiting, self.overflow, self.options, self.composer):
-            column.addWidget(self._centred(widget))
+        column.addLayout(self._centred(self._waiting, self.overflow, self.options, self.composer))
 
-    def _centred(self, widget: QWidget) -> QWidget:
-        holder = QWidget(self)
-        row = QHBoxLayout(holder)
-        row.setContentsMargins(24, 0, 24, 0)
+    def _centred(self, *widgets: QWidget) -> QHBoxLayout:
+        """`widgets` below each other in a column as wide as that of the messages."""
+        inner = QWidget(self)
+        column = QVBoxLayout(inner)
+        column.setContentsMargins(0, 0, 0, 0)
+        for widget in widgets:
+            column.addWidget(widget)
+        row = QHBoxLayout()
+        row.setContentsMargins(MARGIN, 0, MARGIN, 0)
         row.addStretch(1)
-        row.addWidget(widget, 1000)
+        row.addWidget(inner, 1000)
         row.addStretch(1)
-        self._columns.append(widget)
-        return holder
+        self._columns.append(inner)
+        return row
 
     def _connect(self) -> None:
         branch, composer, context = self.branch, self.composer, self._context

@@ -45,8 +45,8 @@ class DemoNote(QFrame):
         row.setContentsMargins(12, 6, 6, 6)
         label = QLabel(
             tr(
-                "This is the built-in demo model: tiny, and not clever. Its cache is small on purpose,"
-                " so that you can watch experts being read from the SSD."
+                "Built-in demo model: tiny, with a small cache on purpose, so that you can watch experts being read"
+                " from the SSD."
             ),
             self,
         )

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from PySide6.QtCore import QObject, Signal
-from PySide6.QtNetwork import QNetworkReply
+from PySide6.QtNetwork import QNetworkReply, QNetworkRequest
 
 from app.engine_client.http import HttpChannel, problem_of
 from app.engine_client.problem import EngineProblem, problem_from_body
@@ -26,6 +26,11 @@ class ChatResult:
     finish_reason: str = ""
     usage: dict[str, Any] = field(default_factory=dict)
     timings: dict[str, Any] = field(default_factory=dict)
+
+
+def _refused(reply: QNetworkReply) -> bool:
+    """Whether what arrives is no answer but the reason for having none."""
+    return int(reply.attribute(QNetworkRequest.Attribute.HttpStatusCodeAttribute) or 0) >= 400
 
 
 class ChatStream(QObject):
@@ -62,7 +67,7 @@ class ChatStream(QObject):
             self.deleteLater()
 
     def _received(self) -> None:
-        if self._reply is None or self._reply.error() != QNetworkReply.NetworkError.NoError:
+        if self._reply is None or _refused(self._reply):
             return
         for event in self._parser.feed(self._reply.readAll().data()):
             if event.data == "[DONE]":

@@ -96,7 +96,7 @@ class EngineProcess(QObject):
         self._patience.stop()
         process, self._process = self._process, None
         if process is not None:
-            process.disconnect(self)
+            process.blockSignals(True)  # whatever it still reports is no news
         return process
 
     def _read_output(self) -> None:

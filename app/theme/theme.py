@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from typing import Literal
+from weakref import WeakKeyDictionary
 
-from PySide6.QtCore import QObject, Qt, Signal
+import shiboken6
+from PySide6.QtCore import QObject, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QIcon, QPalette
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel
 
 from app.theme import icons
 from app.theme.stylesheet import stylesheet
@@ -29,6 +31,7 @@ class Theme(QObject):
         self._application = application
         self._choice: Choice = choice
         self._system_font = QFont(application.font())
+        self._tinted: WeakKeyDictionary[QAbstractButton | QLabel, tuple[str, str, int]] = WeakKeyDictionary()
         self.reduce_motion = False
         application.setStyle("Fusion")
         self.mode: Mode = self._resolve()
@@ -56,6 +59,19 @@ class Theme(QObject):
         """Own icon `name` in the colour of `token` (greyed when disabled)."""
         return icons.icon(name, self.color(token), self.color("line_strong"))
 
+    def tint(self, target: QAbstractButton | QLabel, name: str, token: str = "text_soft", size: int = 20) -> None:
+        """Put own icon `name` on a button or (as a picture of `size` points) a label, in the theme's colours from now on."""
+        self._tinted[target] = (name, token, size)
+        self._tint(target)
+
+    def _tint(self, target: QAbstractButton | QLabel) -> None:
+        name, token, size = self._tinted[target]
+        icon = self.icon(name, token)
+        if isinstance(target, QLabel):
+            target.setPixmap(icon.pixmap(QSize(size, size), target.devicePixelRatio()))
+        else:
+            target.setIcon(icon)
+
     def _resolve(self) -> Mode:
         if self._choice != "system":
             return self._choice
@@ -74,6 +90,9 @@ class Theme(QObject):
     def _apply(self) -> None:
         self._application.setPalette(self._palette())
         self._application.setStyleSheet(stylesheet(self.mode))
+        for target in list(self._tinted):
+            if shiboken6.isValid(target):
+                self._tint(target)
         self.changed.emit()
 
     def _palette(self) -> QPalette:

@@ -56,8 +56,8 @@ class Header(QWidget):
         self.line = Sparkline(context.theme, parent=self)
         self.line.setFixedSize(72, 20)
         self._lay_out()
-        self.restyle()
-        context.theme.changed.connect(self.restyle)
+        context.theme.tint(self.cancel, "close")
+        context.theme.tint(self.speed, "gauge")
         context.session.changed.connect(self.refresh)
         context.client.progress.connect(self._progressed)
         context.client.state_changed.connect(lambda _: self.refresh())
@@ -94,11 +94,6 @@ class Header(QWidget):
     def open_presets(self) -> None:
         """Open the preset menu, for the keyboard."""
         self.preset.showMenu()
-
-    def restyle(self) -> None:
-        """Icons in the colours of the theme."""
-        self.cancel.setIcon(self._context.theme.icon("close"))
-        self.speed.setIcon(self._context.theme.icon("gauge"))
 
     def set_narrow(self, narrow: bool) -> None:
         """Where there is little room the sparkline and the progress words go first."""

@@ -138,7 +138,7 @@ class MainWindow(QMainWindow):
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
         column.addWidget(self.header)
-        self._notices.setContentsMargins(12, 0, 12, 0)
+        self._notices.setContentsMargins(12, 6, 12, 0)
         self._notices.setSpacing(6)
         column.addLayout(self._notices)
         column.addWidget(self._stack, 1)

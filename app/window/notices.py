@@ -47,7 +47,7 @@ class Notice(QFrame):
         self._log: QPlainTextEdit | None = None
         icon = QLabel(self)
         name = {"bad": "error", "warn": "warning", "good": "check"}[kind]
-        icon.setPixmap(theme.icon(name, kind).pixmap(20, 20))
+        theme.tint(icon, name, kind)
         words = QLabel(text, self)
         words.setWordWrap(True)
         words.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
@@ -62,7 +62,7 @@ class Notice(QFrame):
             self.action.setProperty("kind", "primary")
         close = QToolButton(self)
         close.setProperty("kind", "quiet")
-        close.setIcon(theme.icon("close"))
+        theme.tint(close, "close")
         close.setAccessibleName(tr("Close"))
         close.setToolTip(tr("Close"))
         close.clicked.connect(self.dismiss)

@@ -47,8 +47,6 @@ class Sidebar(QWidget):
         self.search.textChanged.connect(lambda _: self._pause.start())
         self.search.returnPressed.connect(self._into_list)
         self._lay_out()
-        self.restyle()
-        context.theme.changed.connect(self.restyle)
 
     @property
     def narrow(self) -> bool:
@@ -72,11 +70,6 @@ class Sidebar(QWidget):
         for place, button in self._buttons.items():
             button.setChecked(place == name)
 
-    def restyle(self) -> None:
-        """Icons in the colours of the theme."""
-        for button in (self._new, self._find, *self._buttons.values()):
-            button.setIcon(self._context.theme.icon(button.property("icon_name"), "text"))
-
     def _lay_out(self) -> None:
         column = QVBoxLayout(self)
         column.setContentsMargins(8, 8, 8, 8)
@@ -99,7 +92,7 @@ class Sidebar(QWidget):
     def _button(self, text: str, icon: str, action: str) -> QPushButton:
         button = QPushButton(text, self)
         button.setProperty("kind", "quiet")
-        button.setProperty("icon_name", icon)
+        self._context.theme.tint(button, icon, "text")
         button.setIconSize(QSize(18, 18))
         button.setAccessibleName(text)
         shortcut = self._context.actions[action].shortcut().toString(QKeySequence.SequenceFormat.NativeText)

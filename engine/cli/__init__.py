@@ -36,6 +36,7 @@ COMMANDS = (
     Command("chat", "engine.cli.chat", "talk with a model in the terminal"),
     Command("generate", "engine.cli.generate", "one answer to one prompt"),
     Command("inspect", "engine.cli.inspect", "what a model file holds and how it would run here"),
+    Command("serve", "engine.cli.serve", "serve models to clients on this machine"),
 )
 
 

@@ -46,10 +46,10 @@ def add_settings(parser: argparse.ArgumentParser) -> None:
         parser.add_argument(option, **keywords)
 
 
-def settings_from(args: argparse.Namespace, files: ModelFiles) -> EngineSettings:
+def settings_from(args: argparse.Namespace, files: ModelFiles | None) -> EngineSettings:
     """The settings given on the command line; shares of the expert bytes need `files`. Raises `SettingsError`."""
     given = {name: getattr(args, f"setting_{name}") for name in EngineSettings.model_fields}
-    expert_bytes = sum(expert.tensor.nbytes for expert in files.experts())
+    expert_bytes = sum(expert.tensor.nbytes for expert in files.experts()) if files is not None else 0
     return make_settings(
         {
             name: value.resolve(expert_bytes) if isinstance(value, Size) else value

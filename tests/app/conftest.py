@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,6 +20,7 @@ from PySide6.QtWidgets import QApplication
 from app import main as program_module
 from app.i18n import choose_language
 
+STAND_IN = [sys.executable, str(Path(__file__).with_name("stand_in_engine.py"))]
 QUIET_THREADS = ("pytest_timeout", "Dummy-")
 
 

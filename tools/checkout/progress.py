@@ -36,12 +36,11 @@ class Progress:
 
     def _tick(self) -> None:
         while not self._done.wait(0.5 if self._live else 30):
-            line = f"  {clock(time.monotonic() - self._start)}  {last_line(self._log)}"
-            if self._live:
-                width = shutil.get_terminal_size().columns
-                print(f"\r\033[K{line[: width - 1]}", end="", file=sys.stderr, flush=True)
-            else:
-                print(f"dev: {line}", file=sys.stderr, flush=True)
+            width = shutil.get_terminal_size((120, 24)).columns - 1
+            line = f"dev:   {clock(time.monotonic() - self._start)}  {last_line(self._log)}"[:width]
+            print(
+                f"\r\033[K{line}" if self._live else line, end="" if self._live else "\n", file=sys.stderr, flush=True
+            )
 
 
 def clock(seconds: float) -> str:

@@ -127,7 +127,7 @@ STEPS = (
     Step(
         "native",
         "native core",
-        "half a minute",
+        "a minute",
         inputs=lambda: in_venv(wanted_here()[0], *native.sources()),
         action=native.build_module,
         ready=lambda: bool(native.module_files()),
@@ -154,14 +154,15 @@ def set_up() -> None:
 
 def do(step: Step) -> None:
     """Runs one step with its progress shown, and stamps it; DevError leaves it unstamped."""
-    log = LOGS / f"{step.name}.log"
+    log, stamp = LOGS / f"{step.name}.log", STAMPS / step.name
     log.unlink(missing_ok=True)
+    stamp.unlink(missing_ok=True)  # broken off half-way, the step is not done even for its old inputs
     before = digest(step.inputs())  # a source that changes while it is built makes the step run again next time
     if step.needed():
         with Progress(step.what, step.usual, log):
             step.action(log)
     STAMPS.mkdir(parents=True, exist_ok=True)
-    (STAMPS / step.name).write_text(before)
+    stamp.write_text(before)
 
 
 @contextlib.contextmanager

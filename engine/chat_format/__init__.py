@@ -1,0 +1,1 @@
+"""Taking a chat answer apart: thinking, text and tool calls, by the markers of each model family. Pure."""

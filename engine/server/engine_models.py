@@ -1,0 +1,152 @@
+"""JSON of the `/engine` routes and `/health`."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+MAX_MESSAGES = 10_000
+
+
+class EngineBody(BaseModel):
+    """A request body: unknown fields are accepted, wrong ones are not."""
+
+    model_config = ConfigDict(extra="allow")
+
+
+class ErrorDetail(BaseModel):
+    """What went wrong: one line for a person, a short stable name for a program."""
+
+    model_config = ConfigDict(extra="allow")
+
+    message: str
+    code: str
+
+
+class EngineError(BaseModel):
+    """The body of every answer of these routes with a status of 400 or more."""
+
+    error: ErrorDetail
+
+
+class HealthAnswer(BaseModel):
+    """What the engine is doing."""
+
+    state: Literal["empty", "loading", "ready", "busy", "failed"]
+    model: str | None
+    progress: float = Field(ge=0, le=1, description="share of a load that is done")
+    phase: str = Field(description="what a load is doing")
+    error: ErrorDetail | None = Field(description="why the state is failed")
+    version: str
+
+
+class LoadBody(EngineBody):
+    """Which model to load, and settings that differ from those in use."""
+
+    model: str = Field(min_length=1, max_length=4096, description="id from /v1/models, or a path in a model folder")
+    settings: dict[str, Any] = Field(default_factory=dict, description="engine settings by name")
+
+
+class Accepted(BaseModel):
+    """It has begun; the event stream tells the rest."""
+
+    accepted: Literal[True] = True
+    model: str | None = None
+
+
+class Done(BaseModel):
+    """Whether there was anything to do."""
+
+    done: bool
+
+
+class SettingsAnswer(BaseModel):
+    """All engine settings, and the JSON schema that describes each (title, description, bounds, unit)."""
+
+    values: dict[str, Any]
+    schema_: dict[str, Any] = Field(alias="schema")
+
+
+class SettingsChange(EngineBody):
+    """Engine settings by name; those left out stay as they are."""
+
+
+class SettingsChanged(BaseModel):
+    """The settings now, and what became of the changed ones."""
+
+    values: dict[str, Any]
+    applied: list[str] = Field(description="in effect now")
+    needs_reload: list[str] = Field(description="in effect when a model is loaded next")
+
+
+class CacheBody(EngineBody):
+    """The size the expert cache should have."""
+
+    bytes: int = Field(ge=0, le=1 << 50)
+
+
+class CacheAnswer(BaseModel):
+    """The size the expert cache was given; 0 where nothing is streamed."""
+
+    bytes: int
+
+
+class ExpertMapAnswer(BaseModel):
+    """Per layer and expert: uses since the load, whether it is in memory, the token of its last use."""
+
+    uses: list[list[int]]
+    resident: list[list[bool]]
+    last_use: list[list[int]]
+
+
+class LogAnswer(BaseModel):
+    """Log lines, oldest first."""
+
+    lines: list[str]
+
+
+class TokenizeBody(EngineBody):
+    """A text, or a conversation as it would be sent to the model."""
+
+    text: str | None = None
+    messages: list[dict[str, Any]] | None = Field(default=None, max_length=MAX_MESSAGES)
+    tools: list[dict[str, Any]] | None = None
+
+    @model_validator(mode="after")
+    def _one_of_both(self) -> TokenizeBody:
+        if (self.text is None) == (self.messages is None):
+            raise ValueError("give either text or messages")
+        return self
+
+
+class TokenizeAnswer(BaseModel):
+    """The number of tokens and how many the context holds."""
+
+    tokens: int
+    context_length: int
+
+
+class InspectBody(EngineBody):
+    """A model file or folder."""
+
+    path: str = Field(min_length=1, max_length=4096)
+
+
+class TraceBody(EngineBody):
+    """Whether to record which experts each token uses, and the file's name (no folder)."""
+
+    on: bool
+    path: str | None = Field(default=None, max_length=200)
+
+
+class TraceAnswer(BaseModel):
+    """The file that is being written; null when recording has stopped."""
+
+    path: str | None
+
+
+class TuneBody(EngineBody):
+    """How long the tuner may take."""
+
+    budget_s: float = Field(default=180.0, gt=0, le=86_400)

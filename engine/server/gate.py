@@ -1,0 +1,144 @@
+"""Who may come in: checked before anything of a request is read.
+
+Every route but `/health` needs the key. `Host` must name this machine, so that a web page whose name was made to
+point here cannot come in; a request from a page (`Origin`) must come from an allowed one. Bodies and headers are
+bounded in size and time.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import ipaddress
+import json
+from collections.abc import Iterable
+
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from engine.server.dialect import dialect_of
+from engine.server.errors import ApiError, error_body
+from engine.server.serve_settings import ServeSettings
+
+_OPEN_PATHS = frozenset({"/health"})
+
+
+class Gate:
+    """ASGI middleware around everything else."""
+
+    def __init__(self, app: ASGIApp, settings: ServeSettings) -> None:
+        self._app = app
+        self._key = settings.key.encode()
+        self._hosts = {"localhost", settings.host.lower(), *(name.lower() for name in settings.hosts)}
+        self._origins = frozenset(settings.cors_origins)
+        self._limits = settings.limits
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on, or answer it with an error."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        headers = Headers(scope=scope)
+        refusal = self._refusal(scope, headers)
+        if refusal is not None:
+            await _answer(refusal, scope, headers, send)
+            return
+        body = _BoundedBody(receive, self._limits.body_bytes, self._limits.body_seconds)
+        answering = _WatchedSend(send)
+        try:
+            await self._app(scope, body, answering)
+        except ApiError as error:
+            if answering.started:
+                raise
+            await _answer(error, scope, headers, send)
+
+    def _refusal(self, scope: Scope, headers: Headers) -> ApiError | None:
+        if len(scope["headers"]) > self._limits.header_count:
+            return ApiError(431, f"more than {self._limits.header_count} headers", "too_many_headers")
+        if not self._host_allowed(headers.get("host", "")):
+            return ApiError(403, "this Host is not served here; start with --allow-host NAME to allow it", "bad_host")
+        if not self._origin_allowed(headers.get("origin"), headers.get("host", "")):
+            return ApiError(403, "web pages of this origin may not use the engine", "bad_origin")
+        if scope["path"] not in _OPEN_PATHS and not self._key_fits(headers):
+            return ApiError(401, "the key is missing or wrong; send it as 'Authorization: Bearer KEY'", "bad_key")
+        length = headers.get("content-length", "")
+        if length.isdigit() and int(length) > self._limits.body_bytes:
+            return _too_large(self._limits.body_bytes)
+        return None
+
+    def _host_allowed(self, host: str) -> bool:
+        name = _without_port(host).lower()
+        if name in self._hosts:
+            return True
+        try:  # an address cannot be made to point elsewhere by a name server
+            ipaddress.ip_address(name.strip("[]"))
+        except ValueError:
+            return False
+        return True
+
+    def _origin_allowed(self, origin: str | None, host: str) -> bool:
+        return origin is None or origin in self._origins or origin == f"http://{host}"
+
+    def _key_fits(self, headers: Headers) -> bool:
+        scheme, _, token = headers.get("authorization", "").partition(" ")
+        given = token.strip() if scheme.lower() == "bearer" else headers.get("x-api-key", "")
+        return hmac.compare_digest(given.encode("utf-8", "surrogateescape"), self._key)
+
+
+def _without_port(host: str) -> str:
+    name, colon, port = host.rpartition(":")
+    return name if colon and port.isdigit() else host
+
+
+def _too_large(limit: int) -> ApiError:
+    return ApiError(413, f"the request is larger than {limit} bytes", "request_too_large")
+
+
+class _BoundedBody:
+    """`receive` that gives up on a body which is too large or takes too long."""
+
+    def __init__(self, receive: Receive, limit: int, seconds: float) -> None:
+        self._receive = receive
+        self._limit = limit
+        self._deadline = asyncio.get_running_loop().time() + seconds
+        self._seconds = seconds
+        self._size = 0
+        self._complete = False
+
+    async def __call__(self) -> Message:
+        if self._complete:  # only waits for the client to go away, as long as the answer takes
+            return await self._receive()
+        try:
+            async with asyncio.timeout_at(self._deadline):
+                message = await self._receive()
+        except TimeoutError:
+            raise ApiError(408, f"the request did not arrive within {self._seconds:g} s", "request_timeout") from None
+        self._size += len(message.get("body", b""))
+        if self._size > self._limit:
+            raise _too_large(self._limit)
+        self._complete = not message.get("more_body", False)
+        return message
+
+
+class _WatchedSend:
+    """`send` that knows whether an answer has begun."""
+
+    def __init__(self, send: Send) -> None:
+        self._send = send
+        self.started = False
+
+    async def __call__(self, message: Message) -> None:
+        self.started = True
+        await self._send(message)
+
+
+async def _answer(error: ApiError, scope: Scope, headers: Headers, send: Send) -> None:
+    body = error_body(error, dialect_of(scope["path"], "anthropic-version" in headers))
+    content = json.dumps(body.content).encode()
+    shown: Iterable[tuple[bytes, bytes]] = [
+        (b"content-type", b"application/json"),
+        (b"content-length", str(len(content)).encode()),
+        (b"connection", b"close"),  # what is left of the body is not read
+    ]
+    await send({"type": "http.response.start", "status": error.status, "headers": list(shown)})
+    await send({"type": "http.response.body", "body": content})

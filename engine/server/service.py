@@ -1,0 +1,198 @@
+"""Everything the routes work with, in one place: the model, its settings, events, log, folders and the tuner."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import uuid
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from engine.server import tracing
+from engine.server.errors import ApiError, bad_request
+from engine.server.event_log import EventLog
+from engine.server.log_lines import LogLines
+from engine.server.model_folders import ModelFolders
+from engine.server.model_host import Attempt, ModelHost
+from engine.server.model_state import Health, ModelState
+from engine.server.serve_settings import ServeSettings
+from engine.server.tuning import Tune, Tuning
+from engine.settings import EngineSettings, live_settings, make_settings
+
+_log = logging.getLogger(__name__)
+_TELEMETRY_SECONDS = 0.1
+# Names that stand for "whatever is loaded", for clients that must send some name.
+ANY_MODEL = frozenset({"", "default", "gannet"})
+
+
+class Service:
+    """The service's parts and what it takes more than one of them to do. Belongs to the event loop."""
+
+    def __init__(self, settings: ServeSettings, engine_settings: EngineSettings, version: str) -> None:
+        self.settings = settings
+        self.version = version
+        self.engine_settings = engine_settings
+        self.events = EventLog()
+        self.log = LogLines(self.events)
+        self.state = ModelState(self.events, version)
+        self.folders = ModelFolders(settings.model_folders)
+        self.host = ModelHost(settings, self.state)
+        self.tuning = Tuning()
+        self.shutdown = asyncio.Event()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._swap = asyncio.Lock()
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    async def start(self) -> None:
+        """Begin to publish. Call once the loop runs."""
+        self._loop = asyncio.get_running_loop()
+        self.events.attach(self._loop)
+        logging.getLogger("engine").addHandler(self.log)
+        self.spawn(self._publish_telemetry())
+
+    async def stop(self) -> None:
+        """End what runs in the background, save the conversation and close the model."""
+        for task in self._tasks:
+            task.cancel()
+        self.tuning.cancel()
+        await self.host.close()
+        logging.getLogger("engine").removeHandler(self.log)
+
+    def request_shutdown(self) -> None:
+        """End the service. Any thread."""
+        if self._loop is not None:
+            self._loop.call_soon_threadsafe(self.shutdown.set)
+
+    def spawn(self, work: Any) -> None:
+        """Run a coroutine until the service stops."""
+        task: asyncio.Task[None] = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    # The model
+
+    def load(self, named: str, changes: Mapping[str, Any]) -> Attempt:
+        """Begin to load the model named by id or path, with changed settings."""
+        path = self.folders.resolve(named)
+        settings = make_settings(self.engine_settings.model_dump() | dict(changes))
+        attempt = self.host.load(self.model_id(path), path, settings)
+        self.engine_settings = settings
+        return attempt
+
+    def model_id(self, path: Path) -> str:
+        """The id under which clients know the model at `path`."""
+        return next((entry.id for entry in self.folders.models() if entry.path == path), path.stem)
+
+    async def ensure_model(self, named: str) -> str:
+        """See that the model a request names is loaded and return its id; loads it if it is another one.
+
+        Raises `ApiError` 404 for an unknown name and 503 if there is no model or it cannot be loaded.
+        """
+        if self._is_loaded(named):
+            return self._loaded_id()
+        path = None if named in ANY_MODEL else await asyncio.to_thread(self.folders.resolve, named)
+        async with self._swap:
+            await self._await_load()
+            if path is None or self._is_loaded(named) or self.host.model_id == self.model_id(path):
+                return self._loaded_id()
+            await self._until_idle()
+            attempt = self.load(str(path), {})
+            await _outcome(attempt)
+        return self._loaded_id()
+
+    def _is_loaded(self, named: str) -> bool:
+        loaded = self.host.model_id
+        return loaded is not None and (named in ANY_MODEL or named == loaded)
+
+    def _loaded_id(self) -> str:
+        loaded = self.host.model_id
+        if loaded is None:
+            raise self.host.why_no_model()
+        return loaded
+
+    async def _await_load(self) -> None:
+        attempt = self.host.attempt
+        if attempt is not None:
+            await _outcome(attempt)
+
+    async def _until_idle(self) -> None:
+        while self.state.health.state == "busy":
+            await asyncio.sleep(0.05)
+
+    # Settings and memory
+
+    async def change_settings(self, changes: Mapping[str, Any]) -> tuple[list[str], list[str]]:
+        """Change engine settings; returns the names that apply now and those that need the model loaded again."""
+        before = self.engine_settings
+        after = make_settings(before.model_dump() | dict(changes))
+        self.engine_settings = after
+        changed = [name for name in changes if getattr(before, name) != getattr(after, name)]
+        live = live_settings() if self.host.model_id is not None else frozenset(EngineSettings.model_fields)
+        if "cache_bytes" in changed and after.cache_bytes is not None and self.host.model_id is not None:
+            await self.resize_cache(after.cache_bytes)
+        return [name for name in changed if name in live], [name for name in changed if name not in live]
+
+    async def resize_cache(self, nbytes: int) -> int:
+        """Resize the running cache; returns the size that was set."""
+        return await self.host.run(lambda loaded: loaded.resize_cache(nbytes))
+
+    def telemetry(self) -> dict[str, Any]:
+        """Counters and gauges of the loaded model. Raises `ApiError` 503 without one."""
+        with self.host.borrow() as loaded:
+            return asdict(loaded.telemetry())
+
+    async def _publish_telemetry(self) -> None:
+        while True:
+            await asyncio.sleep(_TELEMETRY_SECONDS)
+            if self.events.followed and self.host.model_id is not None:
+                with contextlib.suppress(ApiError):  # unloaded in this very moment
+                    self.events.publish("telemetry", self.telemetry())
+
+    # Traces and tuning
+
+    async def trace(self, on: bool, name: str | None) -> Path | None:
+        """Record routing to a file of this name in the engine's own folder, or stop; returns the file."""
+        if not on:
+            await self.host.run(tracing.stop)
+            return None
+        name = name or f"{uuid.uuid4().hex}.trace"
+        if Path(name).name != name or name.startswith("."):
+            raise bad_request("a trace is named by a plain file name", param="path")
+        folder = self.settings.state_folder / "traces"
+        folder.mkdir(parents=True, exist_ok=True)
+        path = folder / name
+        await self.host.run(lambda loaded: tracing.start(loaded, path))
+        return path
+
+    def tune(self, budget_seconds: float) -> None:
+        """Begin a tuning of the loaded model; its news are `tune` events, and the model comes back afterwards."""
+        with self.host.borrow() as loaded:
+            path, settings = loaded.files.path, loaded.settings
+        self.spawn(self._tune(self.tuning.begin(), path, settings, budget_seconds))
+
+    async def _tune(self, tune: Tune, path: Path, settings: EngineSettings, budget_seconds: float) -> None:
+        def report(news: Mapping[str, Any]) -> None:
+            self.events.publish("tune", news)
+
+        try:
+            await self.host.unload()
+            self.state.set(Health("busy", self.model_id(path), phase="Tuning"))
+            await asyncio.to_thread(
+                tune, path, settings, budget_s=budget_seconds, report=report, cancelled=self.tuning.cancelled
+            )
+        except Exception as error:  # noqa: BLE001 - a tuner is code of somebody else
+            _log.exception("the tuning failed")
+            report({"phase": "failed", "fraction": 1.0, "message": str(error), "elapsed_s": 0.0, "error": str(error)})
+        finally:
+            self.tuning.end()
+            self.state.set(Health("empty"))
+        self.host.load(self.model_id(path), path, settings)
+
+
+async def _outcome(attempt: Attempt) -> None:
+    """Wait for the end of a load, whatever it is; the state tells it."""
+    with contextlib.suppress(Exception):
+        await asyncio.shield(asyncio.wrap_future(attempt.done))

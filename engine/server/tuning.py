@@ -1,0 +1,79 @@
+"""The hook a tuner plugs into: the engine runs it and passes its news on, without knowing who it is.
+
+An installed package offers a tuner as entry point of the group `gannet.tuner`; the object named there is called like
+`Tune.__call__`. While it runs the service's own model is unloaded, so that the tuner has the machine's memory.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Mapping
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import Any, Protocol
+
+from engine.server.errors import ApiError
+from engine.settings import EngineSettings
+
+_log = logging.getLogger(__name__)
+GROUP = "gannet.tuner"
+
+Report = Callable[[Mapping[str, Any]], None]
+Cancelled = Callable[[], bool]
+
+
+class Tune(Protocol):
+    """A tuner."""
+
+    def __call__(
+        self, path: Path, settings: EngineSettings, *, budget_s: float, report: Report, cancelled: Cancelled
+    ) -> None:
+        """Measure the model at `path`, starting from `settings`; returns when done or cancelled.
+
+        `report` takes JSON objects, each of which becomes a `tune` event. It may be called from any thread.
+        """
+        ...
+
+
+class Tuning:
+    """Which tuner there is, and whether it runs. `run` works on the engine thread."""
+
+    def __init__(self, tune: Tune | None = None) -> None:
+        self._tune = tune
+        self._cancelled = threading.Event()
+        self._lock = threading.Lock()
+        self._running = False
+
+    def begin(self) -> Tune:
+        """Claim the tuner. Raises `ApiError` if there is none or it runs."""
+        tune = self._tune or _installed_tuner()
+        if tune is None:
+            raise ApiError(409, "this installation has no tuner", "no_tuner")
+        with self._lock:
+            if self._running:
+                raise ApiError(409, "a tuning is running; cancel it first", "tuning_in_progress")
+            self._running = True
+        self._cancelled.clear()
+        return tune
+
+    def end(self) -> None:
+        """Give the tuner back."""
+        with self._lock:
+            self._running = False
+
+    def cancel(self) -> bool:
+        """Ask a running tuning to stop; False if there is none."""
+        self._cancelled.set()
+        return self._running
+
+    def cancelled(self) -> bool:
+        """Whether the running tuning was asked to stop."""
+        return self._cancelled.is_set()
+
+
+def _installed_tuner() -> Tune | None:
+    for point in entry_points(group=GROUP):
+        tune: Tune = point.load()
+        return tune
+    return None
