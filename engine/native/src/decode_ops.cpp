@@ -10,7 +10,7 @@ namespace {
 constexpr std::int64_t kRowsPerChunk = 64;
 
 // Per thread of ggml's team: the input in the type the weights' dot product takes.
-thread_local std::vector<std::byte> converted;
+thread_local ReadyVector vector;
 
 std::uint32_t chunks_of(std::int64_t rows) {
     return static_cast<std::uint32_t>((rows + kRowsPerChunk - 1) / kRowsPerChunk);
@@ -91,7 +91,6 @@ void ExpertOp::compute(ggml_tensor*, int ith, int, void* self) {
     const auto n_products = static_cast<std::uint32_t>(op.products.size());
     const auto total = static_cast<std::uint32_t>(run.order.size()) * n_products * chunks;
     const float* have = nullptr;
-    const void* vector = nullptr;
     for (std::uint32_t c = 0; (c = op.next.fetch_add(1, std::memory_order_relaxed)) < total;) {
         const std::uint32_t rank = run.order[c / (n_products * chunks)];
         const Product& product = op.products[c / chunks % n_products];
@@ -101,7 +100,7 @@ void ExpertOp::compute(ggml_tensor*, int ith, int, void* self) {
             break;
         }
         const float* x = input_row(input, rank);
-        if (x != have) vector = as_vector(product.kernel, x, input->ne[0], converted);
+        if (x != have) vector.set(product.kernel, x, input->ne[0]);
         have = x;
         const std::int64_t first = std::int64_t{c % chunks} * kRowsPerChunk;
         const std::int64_t last = std::min(first + kRowsPerChunk, weights->ne[1]);
@@ -115,10 +114,11 @@ void DenseOp::compute(ggml_tensor*, int, int, void* self) {
     DenseOp& op = *static_cast<DenseOp*>(self);
     const ggml_tensor* weights = op.node->src[0];
     const auto* x = static_cast<const float*>(op.node->src[1]->data);
-    const void* vector = nullptr;
+    bool ready = false;
     const std::uint32_t total = chunks_of(weights->ne[1]);
     for (std::uint32_t c = 0; (c = op.next.fetch_add(1, std::memory_order_relaxed)) < total;) {
-        if (vector == nullptr) vector = as_vector(op.kernel, x, weights->ne[0], converted);
+        if (!ready) vector.set(op.kernel, x, weights->ne[0]);
+        ready = true;
         const std::int64_t first = std::int64_t{c} * kRowsPerChunk;
         const std::int64_t last = std::min(first + kRowsPerChunk, weights->ne[1]);
         multiply_rows(op.kernel, rows_at(weights, static_cast<const std::byte*>(weights->data)), first, last, vector,

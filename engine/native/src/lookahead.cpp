@@ -12,7 +12,7 @@ namespace {
 constexpr ggml_type kPacked = GGML_TYPE_Q8_0;
 
 thread_local std::vector<float> unnormed;
-thread_local std::vector<std::byte> converted;
+thread_local ReadyVector vector;
 
 std::vector<float> floats_of(const ggml_tensor* t) {
     if (t == nullptr) return {};
@@ -82,7 +82,7 @@ void Lookahead::score(std::uint32_t layer, const float* x, int ith, int nth) {
         for (std::size_t i = 0; i < unnormed.size(); i++) unnormed[i] = x[i] * here.inverse_norm[i];
         v = unnormed.data();
     }
-    const void* vector = as_vector(here.kernel, v, here.width, converted);
+    vector.set(here.kernel, v, here.width);
     for (std::uint32_t d = 1; d <= distance_ && layer + d < layers_.size(); d++) {
         Layer& l = layers_[layer + d];
         if (l.matrix.empty() || l.width != here.width) continue;
