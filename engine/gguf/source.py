@@ -105,28 +105,51 @@ class HeaderSource:
         self.require(nbytes, what)
         self.seek(self.position + nbytes)
 
-    def skip_texts(self, count: int, what: str) -> None:
-        """Pass over `count` strings; as quick as Python goes, vocabularies have hundreds of thousands of them."""
+    def texts(self, count: int, limit: int, what: str) -> list[bytes]:
+        """The next `count` strings; as quick as Python goes, vocabularies have hundreds of thousands of them."""
         self.require(count * _LENGTH.size, what)
-        unpack = _LENGTH.unpack_from
+        found: list[bytes] = []
+        while len(found) < count:
+            self._buffered_texts(count, found)
+            if len(found) < count:
+                found.append(self.text(limit, what))
+        return found
+
+    def _buffered_texts(self, count: int, found: list[bytes]) -> None:
+        """Add strings to `found`, up to `count` in all, as long as they lie in the buffer."""
+        buffer, at, unpack = self._buffer, self._at, _LENGTH.unpack_from
+        end = len(buffer) - _LENGTH.size
+        while at <= end and len(found) < count:
+            start = at + _LENGTH.size
+            following = start + unpack(buffer, at)[0]
+            if following > len(buffer):
+                break
+            found.append(buffer[start:following])
+            at = following
+        self._at = at
+
+    def skip_texts(self, count: int, what: str) -> None:
+        """Pass over `count` strings."""
+        self.require(count * _LENGTH.size, what)
         while count:
-            buffer, at, end = self._buffer, self._at, len(self._buffer) - _LENGTH.size
-            while count and at <= end:
-                following = at + 8 + unpack(buffer, at)[0]
-                if following > len(buffer):
-                    break
-                at = following
-                count -= 1
-            self._at = at
+            count -= self._skip_buffered_texts(count)
             if count:
-                self._skip_text_across_buffers(what)
+                (length,) = self.unpack(_LENGTH, what)
+                self.skip(length, what)
                 count -= 1
 
-    def _skip_text_across_buffers(self, what: str) -> None:
-        (length,) = self.unpack(_LENGTH, what)
-        self.skip(length, what)
-        if self._at == len(self._buffer) and self.remaining:
-            self._fill(1, what)
+    def _skip_buffered_texts(self, count: int) -> int:
+        """Pass over strings, at most `count`, as long as they lie in the buffer; returns how many those were."""
+        buffer, at, unpack = self._buffer, self._at, _LENGTH.unpack_from
+        end, skipped = len(buffer) - _LENGTH.size, 0
+        while at <= end and skipped < count:
+            following = at + _LENGTH.size + unpack(buffer, at)[0]
+            if following > len(buffer):
+                break
+            at = following
+            skipped += 1
+        self._at = at
+        return skipped
 
     def require(self, nbytes: int, what: str) -> None:
         """Raise unless the file has `nbytes` more bytes."""

@@ -10,6 +10,7 @@ from engine.gguf.architectures import is_supported
 from engine.gguf.experts import ExpertTensor
 from engine.gguf.files import ModelFiles
 from engine.gguf.types import ValueType
+from engine.gguf.values import StoredArray
 
 MAX_LAYERS = 512  # LLAMA_MAX_LAYERS: more end the whole program in llama.cpp
 MAX_EXPERTS = 1024  # LLAMA_MAX_EXPERTS
@@ -32,6 +33,7 @@ def _problems(files: ModelFiles) -> Iterator[str]:
     yield from _kind(files)
     yield from _architecture(files)
     yield from _sizes(files)
+    yield from _epsilons(files)
     yield from _tokenizer(files)
     yield from _experts(files)
 
@@ -65,6 +67,13 @@ def _sizes(files: ModelFiles) -> Iterator[str]:
         yield f"metadata {files.architecture}.embedding_length is missing or not positive; the file is damaged"
 
 
+def _epsilons(files: ModelFiles) -> Iterator[str]:
+    """What norms add before they divide; below zero it ends the whole program in ggml."""
+    for key, value in files.metadata.items():
+        if key.endswith("epsilon") and isinstance(value, float) and not value >= 0:
+            yield f"metadata {one_line(key)} is {value}, which must not be negative; the file is damaged"
+
+
 def _tokenizer(files: ModelFiles) -> Iterator[str]:
     model = files.metadata.get("tokenizer.ggml.model")
     if not isinstance(model, str) or not model:
@@ -78,6 +87,21 @@ def _tokenizer(files: ModelFiles) -> Iterator[str]:
     for key in ("tokenizer.ggml.scores", "tokenizer.ggml.token_type"):
         if key in files.metadata and len(_list(files, key) or ()) < len(tokens):
             yield f"metadata {key} is shorter than the vocabulary; the file is damaged, download it again"
+    if model != "hybriddna" and (twice := _first_twice(tokens)) is not None:
+        yield f"token {one_line(twice)!r} is in the vocabulary twice; the file is damaged or badly converted"
+
+
+def _first_twice(tokens: Sequence[str]) -> str | None:
+    """The first token that was there before; llama.cpp gives empty ones names of their own and asserts the rest."""
+    texts = tokens.read() if isinstance(tokens, StoredArray) else tokens
+    seen: set[str] = set()
+    if len(set(texts)) == len(texts):
+        return None
+    for text in texts:
+        if text and text in seen:
+            return text
+        seen.add(text)
+    return None
 
 
 def _experts(files: ModelFiles) -> Iterator[str]:

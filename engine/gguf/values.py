@@ -41,19 +41,23 @@ class StoredArray(Sequence[Any]):
     @overload
     def __getitem__(self, index: slice) -> list[Any]: ...
     def __getitem__(self, index: int | slice) -> Any:
-        return self._read()[index]
+        return self._kept()[index]
 
     def __iter__(self) -> Iterator[Any]:
-        return iter(self._read())
+        return iter(self._kept())
 
     def __repr__(self) -> str:
         return f"StoredArray({self.value_type.name}, {self._length})"
 
-    def _read(self) -> list[Any]:
+    def read(self) -> list[Any]:
+        """All elements, read anew and not kept."""
+        with HeaderSource(self.path) as source:
+            source.seek(self.offset)
+            return read_elements(source, "a metadata array", self.value_type, self._length)
+
+    def _kept(self) -> list[Any]:
         if self._values is None:
-            with HeaderSource(self.path) as source:
-                source.seek(self.offset)
-                self._values = read_elements(source, "a metadata array", self.value_type, self._length)
+            self._values = self.read()
         return self._values
 
 
@@ -61,6 +65,8 @@ def read_value(source: HeaderSource, key: str, type_id: int) -> tuple[ValueType,
     """The value at the source's position and its type (its elements' type for an array)."""
     what = f"metadata {one_line(key)}"
     value_type = _value_type(source, what, type_id)
+    if value_type is ValueType.STRING:
+        return value_type, source.text(MAX_STRING_BYTES, what).decode("utf-8", "replace")
     if value_type is not ValueType.ARRAY:
         return value_type, read_elements(source, what, value_type, 1)[0]
     element_id, count = source.unpack(_ARRAY, what)
@@ -83,8 +89,8 @@ def read_elements(source: HeaderSource, what: str, value_type: ValueType, count:
     """`count` values of one type at the source's position, `count` being already known to be at most `MAX_ELEMENTS`."""
     if value_type is ValueType.STRING:
         source.require(count * 8, what)
-        # Vocabularies have tokens that are halves of characters: those are no UTF-8 by themselves.
-        return [source.text(MAX_STRING_BYTES, what).decode("utf-8", "replace") for _ in range(count)]
+        # Vocabularies have tokens that are halves of characters, no UTF-8 by themselves; they stay distinct this way.
+        return [raw.decode("utf-8", "surrogateescape") for raw in source.texts(count, MAX_STRING_BYTES, what)]
     code = SCALAR_FORMATS[value_type]
     raw = source.read(count * _SCALARS[value_type].size, what)
     return list(struct.unpack(f"<{count}{code}", raw))

@@ -73,6 +73,10 @@ def test_the_demo_model_passes(demo_model: Path) -> None:
         ("tokenizer.ggml.tokens", U32, [1, 2, 3], "vocabulary is missing"),
         ("tokenizer.ggml.tokens", STRING, "abc", "vocabulary is missing"),
         ("tokenizer.ggml.scores", ValueType.FLOAT32, [0.5], "scores is shorter"),
+        ("tokenizer.ggml.tokens", STRING, ["a", "b", "", "", "b"], "token 'b' is in the vocabulary twice"),
+        ("tokenizer.ggml.tokens", STRING, [*map(str, range(2000)), "5"], "token '5' is in the vocabulary twice"),
+        ("qwen3moe.attention.layer_norm_rms_epsilon", ValueType.FLOAT32, -1.0, "must not be negative"),
+        ("qwen3moe.attention.layer_norm_rms_epsilon", ValueType.FLOAT32, float("nan"), "must not be negative"),
         ("tokenizer.ggml.token_type", ValueType.INT32, [1, 1], "token_type is shorter"),
     ],
 )
@@ -107,6 +111,11 @@ def test_expert_tensors_that_disagree_are_named(tmp_path: Path) -> None:
 def test_expert_tensors_of_one_dimension_are_named(tmp_path: Path) -> None:
     tensors = [*DENSE, Tensor("blk.0.ffn_up_exps.weight", (WIDTH,), F32)]
     assert "1 dimensions" in problem(tmp_path, GgufBytes(tensors=tensors))
+
+
+def test_halves_of_characters_are_different_tokens(tmp_path: Path) -> None:
+    """Byte-level vocabularies have them; read as text they would look alike."""
+    assert opened(tmp_path, GgufBytes().with_value("tokenizer.ggml.tokens", STRING, [b"\xe4", b"\xe5", b"", b""]))
 
 
 def test_grouped_experts_pass(tmp_path: Path) -> None:
