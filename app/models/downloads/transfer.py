@@ -22,6 +22,8 @@ from huggingface_hub import get_session, hf_hub_url
 from huggingface_hub.utils import build_hf_headers  # type: ignore[attr-defined]  # public, but not in __all__
 
 from app.models.downloads.errors import DownloadError, Reason
+from app.models.downloads.listing import RemoteFile
+from app.models.downloads.paths import part_path
 
 RESERVE_BYTES = 512 << 20
 """Disk space that a download leaves free."""
@@ -43,19 +45,22 @@ class Progress(Protocol):
 
 @dataclass(frozen=True)
 class Wanted:
-    """One file to fetch: where from (repository, commit, path), what it must be, and where to."""
+    """One file to fetch: where from (repository at a commit), what it must be, and where to."""
 
     repository: str
     commit: str
-    path: str
-    size: int
-    sha256: str | None
+    file: RemoteFile
     target: Path
 
     @property
+    def size(self) -> int:
+        """Bytes of the whole file."""
+        return self.file.size
+
+    @property
     def part(self) -> Path:
-        """The unfinished file. Another content has another name, so an old part is never continued with new bytes."""
-        return self.target.with_name(f"{self.target.name}.{(self.sha256 or self.commit)[:8]}.part")
+        """The unfinished file."""
+        return part_path(self.target, self.file.sha256 or self.commit)
 
 
 @dataclass
@@ -98,9 +103,9 @@ def fetch(wanted: Wanted, progress: Progress, conditions: Conditions | None = No
         if error.errno in _FULL:
             raise DownloadError(Reason.NO_SPACE, str(missing_bytes([wanted]))) from error
         raise DownloadError(Reason.CANNOT_WRITE, str(error)) from error
-    if wanted.sha256 is not None and digest != wanted.sha256:
+    if wanted.file.sha256 not in (None, digest):
         wanted.part.unlink(missing_ok=True)
-        raise DownloadError(Reason.WRONG_HASH, wanted.path)
+        raise DownloadError(Reason.WRONG_HASH, wanted.file.path)
     wanted.part.replace(wanted.target)
 
 
@@ -151,7 +156,9 @@ class _Fetch:
         last = min(self._wanted.size, self._done + self._conditions.window_bytes) - 1
         headers = {**build_hf_headers(), "Range": f"bytes={self._done}-{last}", "Accept-Encoding": "identity"}
         wanted = self._wanted
-        url = hf_hub_url(wanted.repository, wanted.path, revision=wanted.commit, endpoint=self._conditions.endpoint)
+        url = hf_hub_url(
+            wanted.repository, wanted.file.path, revision=wanted.commit, endpoint=self._conditions.endpoint
+        )
         timeout = self._conditions.stall_s
         with get_session().stream("GET", url, headers=headers, timeout=timeout, follow_redirects=True) as response:
             self._require_usable(response)
@@ -166,7 +173,7 @@ class _Fetch:
         if response.status_code in (401, 403):
             raise DownloadError(Reason.NEEDS_LOGIN, self._wanted.repository)
         if response.status_code == 404:
-            raise DownloadError(Reason.NOT_FOUND, self._wanted.path)
+            raise DownloadError(Reason.NOT_FOUND, self._wanted.file.path)
         if response.status_code in (408, 429) or response.status_code >= 500:
             raise httpx2.RemoteProtocolError(f"HTTP {response.status_code}")
         raise DownloadError(Reason.SERVER, f"HTTP {response.status_code}")

@@ -13,10 +13,12 @@ import os
 import sys
 import threading
 import time
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any
 
 from app.models.downloads.errors import DownloadError, Reason
+from app.models.downloads.listing import RemoteFile
+from app.models.downloads.paths import target_file, target_folder
 
 REPORT_EVERY_S = 0.2
 
@@ -36,17 +38,6 @@ def main() -> int:
     return 0
 
 
-def target_folder(folder: Path, repository: str) -> Path:
-    """Where a repository's files go below the library folder: owner/name, as other programs lay them out too."""
-    owner, _, name = repository.rpartition("/")
-    return folder / _safe(owner) / _safe(name) if owner else folder / _safe(name)
-
-
-def _safe(part: str) -> str:
-    cleaned = "".join(letter if letter.isalnum() or letter in "-_. " else "_" for letter in part)
-    return cleaned.strip(". ") or "_"
-
-
 def _list(job: dict[str, Any]) -> None:
     from app.models.downloads.hub import list_repository
 
@@ -56,15 +47,10 @@ def _list(job: dict[str, Any]) -> None:
 def _fetch(job: dict[str, Any]) -> None:
     from app.models.downloads.transfer import Conditions, Wanted, check_space, fetch
 
-    folder = target_folder(Path(job["folder"]), job["repository"])
-    folder.mkdir(parents=True, exist_ok=True)
-    files = [
-        Wanted(
-            job["repository"], job["commit"], file["path"], file["size"], file["sha256"],
-            folder / PurePosixPath(file["path"]).name,
-        )
-        for file in job["files"]
-    ]  # fmt: skip
+    folder, repository = Path(job["folder"]), job["repository"]
+    target_folder(folder, repository).mkdir(parents=True, exist_ok=True)
+    remote = [RemoteFile(**file) for file in job["files"]]
+    files = [Wanted(repository, job["commit"], file, target_file(folder, repository, file)) for file in remote]
     conditions = Conditions()
     check_space(files, conditions)
     before = 0

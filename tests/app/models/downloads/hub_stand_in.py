@@ -25,6 +25,7 @@ class StandIn:
         stall_after: the same, but the line stays open and silent.
         answers: HTTP statuses for the next file requests instead of the file.
         ranges: whether Range headers are honoured.
+        half: whether only the first half of every body is sent until `hold` is set.
         requested: the Range header of every file request.
     """
 
@@ -37,7 +38,8 @@ class StandIn:
     gated: bool = False
     requested: list[str] = field(default_factory=list)
     released: threading.Event = field(default_factory=threading.Event)
-    slow: threading.Event | None = None
+    hold: threading.Event = field(default_factory=threading.Event)
+    half: bool = False
     url: str = ""
 
     def published_hash(self, path: str) -> str:
@@ -54,7 +56,7 @@ def serving(stand_in: StandIn) -> Iterator[StandIn]:
         hub = stand_in
 
     server = _QuietServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
+    server.daemon_threads = False
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
     thread.start()
     stand_in.url = f"http://127.0.0.1:{server.server_address[1]}"
@@ -62,6 +64,7 @@ def serving(stand_in: StandIn) -> Iterator[StandIn]:
         yield stand_in
     finally:
         stand_in.released.set()
+        stand_in.hold.set()
         server.shutdown()
         server.server_close()
         thread.join()
@@ -129,12 +132,12 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _send(self, body: bytes, limit: int | None) -> None:
         body = body if limit is None else body[:limit]
-        if self.hub.slow is None:
+        if not self.hub.half:
             self.wfile.write(body)
             return
         self.wfile.write(body[: len(body) // 2])
         self.wfile.flush()
-        self.hub.slow.wait()
+        self.hub.hold.wait()
         self.wfile.write(body[len(body) // 2 :])
 
     def _json(self, status: int, value: object, headers: dict[str, str]) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from app.models.downloads.errors import DownloadError, Reason
+from app.models.downloads.listing import RemoteFile
 from app.models.downloads.transfer import RESERVE_BYTES, Conditions, Wanted, check_space, fetch
 from tests.app.models.downloads.hub_stand_in import COMMIT, REPOSITORY, StandIn, serving
 
@@ -24,7 +25,7 @@ def hub() -> Iterator[StandIn]:
 
 def wanted(folder: Path, sha256: str | None = None) -> Wanted:
     sha256 = sha256 or hashlib.sha256(CONTENT).hexdigest()
-    return Wanted(REPOSITORY, COMMIT, NAME, len(CONTENT), sha256, folder / NAME)
+    return Wanted(REPOSITORY, COMMIT, RemoteFile(NAME, len(CONTENT), sha256), folder / NAME)
 
 
 def conditions(hub: StandIn, **changes: object) -> Conditions:

@@ -6,7 +6,6 @@ import json
 import os
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,7 @@ from typing import Any
 import pytest
 
 from app.models.downloads.listing import Listing
-from app.models.downloads.worker import target_folder
+from app.models.downloads.paths import target_folder
 from tests.app.models.downloads.hub_stand_in import COMMIT, REPOSITORY, StandIn, serving
 
 SMALL, FIRST, SECOND = "little-Q2_K.gguf", "UD/big-Q4_K_M-00001-of-00002.gguf", "UD/big-Q4_K_M-00002-of-00002.gguf"
@@ -95,7 +94,7 @@ def test_all_parts_of_a_split_model_arrive_together(hub: StandIn, tmp_path: Path
 
 def test_pausing_by_closing_the_pipe_keeps_what_arrived(hub: StandIn, tmp_path: Path) -> None:
     """Pause, and the death of the window, end the process at once; the next start continues."""
-    hub.slow = threading.Event()
+    hub.half = True
     process = start(hub, fetch_job(hub, tmp_path, FIRST), tmp_path / "home")
     assert process.stdout is not None and process.stdin is not None
     line = process.stdout.readline()
@@ -103,8 +102,7 @@ def test_pausing_by_closing_the_pipe_keeps_what_arrived(hub: StandIn, tmp_path: 
     process.stdin.close()
     assert process.wait(timeout=20) == 0
     process.stdout.close()
-    hub.slow.set()
-    hub.slow = None
+    hub.hold.set()
     assert events(hub, fetch_job(hub, tmp_path, FIRST), tmp_path / "home")[-1]["event"] == "done"
 
 
