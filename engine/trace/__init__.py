@@ -1,0 +1,1 @@
+"""Routing traces: the file format, and recording them with stock llama.cpp."""
