@@ -9,11 +9,9 @@ from engine.errors import ModelFileError, one_line
 from engine.gguf.architectures import is_supported
 from engine.gguf.experts import ExpertTensor
 from engine.gguf.files import ModelFiles
+from engine.gguf.hyperparameters import hyperparameter_problems
 from engine.gguf.types import ValueType
 from engine.gguf.values import StoredArray
-
-MAX_LAYERS = 512  # LLAMA_MAX_LAYERS: more end the whole program in llama.cpp
-MAX_EXPERTS = 1024  # LLAMA_MAX_EXPERTS
 
 _NOT_MODELS = {
     "mmproj": "the part of a model that sees pictures; name the model's own file",
@@ -32,8 +30,7 @@ def validate_model(files: ModelFiles) -> None:
 def _problems(files: ModelFiles) -> Iterator[str]:
     yield from _kind(files)
     yield from _architecture(files)
-    yield from _sizes(files)
-    yield from _epsilons(files)
+    yield from hyperparameter_problems(files)
     yield from _tokenizer(files)
     yield from _experts(files)
 
@@ -55,23 +52,6 @@ def _architecture(files: ModelFiles) -> Iterator[str]:
         )
     if not files.tensors:
         yield "the file has a vocabulary but no weights; take the model's own file"
-
-
-def _sizes(files: ModelFiles) -> Iterator[str]:
-    blocks = files.number("block_count")
-    if not 0 < blocks <= MAX_LAYERS:
-        yield f"metadata {files.architecture}.block_count is {blocks}, not 1 to {MAX_LAYERS}; the file is damaged"
-    if not 0 <= files.number("nextn_predict_layers") <= blocks:
-        yield f"metadata {files.architecture}.nextn_predict_layers is not 0 to {blocks}; the file is damaged"
-    if files.n_embd <= 0:
-        yield f"metadata {files.architecture}.embedding_length is missing or not positive; the file is damaged"
-
-
-def _epsilons(files: ModelFiles) -> Iterator[str]:
-    """What norms add before they divide; below zero it ends the whole program in ggml."""
-    for key, value in files.metadata.items():
-        if key.endswith("epsilon") and isinstance(value, float) and not value >= 0:
-            yield f"metadata {one_line(key)} is {value}, which must not be negative; the file is damaged"
 
 
 def _tokenizer(files: ModelFiles) -> Iterator[str]:
@@ -105,26 +85,8 @@ def _first_twice(tokens: Sequence[str]) -> str | None:
 
 
 def _experts(files: ModelFiles) -> Iterator[str]:
-    used = files.per_layer("expert_used_count")
-    if not 0 <= files.n_expert <= MAX_EXPERTS or min(used, default=0) < 0:
-        yield f"metadata {files.architecture}.expert_count is {files.n_expert}, not 0 to {MAX_EXPERTS}; damaged file"
-    if files.n_expert_used > files.n_expert or (files.n_expert and not files.n_expert_used):
-        yield (
-            f"metadata says {files.n_expert_used} experts of {files.n_expert} work on a token, which cannot be; "
-            "the file is damaged or badly converted, take another file"
-        )
-    yield from _expert_groups(files)
     for expert in files.experts():
         yield from _expert_tensor(files, expert)
-
-
-def _expert_groups(files: ModelFiles) -> Iterator[str]:
-    """Groups of experts as llama.cpp asserts them: it ends the whole program otherwise."""
-    groups, used = files.number("expert_group_count"), files.number("expert_group_used_count")
-    if groups == 0 or groups == 1 < files.n_expert:
-        return
-    if not 0 < used < groups < files.n_expert or files.n_expert % groups:
-        yield f"metadata says {files.n_expert} experts in {groups} groups, {used} used, which cannot be; damaged file"
 
 
 def _expert_tensor(files: ModelFiles, expert: ExpertTensor) -> Iterator[str]:

@@ -75,6 +75,8 @@ def test_the_demo_model_passes(demo_model: Path) -> None:
         ("tokenizer.ggml.scores", ValueType.FLOAT32, [0.5], "scores is shorter"),
         ("tokenizer.ggml.tokens", STRING, ["a", "b", "", "", "b"], "token 'b' is in the vocabulary twice"),
         ("tokenizer.ggml.tokens", STRING, [*map(str, range(2000)), "5"], "token '5' is in the vocabulary twice"),
+        ("qwen3moe.expert_gating_func", U32, 5, "expert_gating_func is 5"),
+        ("qwen3moe.rope.scaling.type", STRING, "stretched", "'stretched'"),
         ("qwen3moe.attention.layer_norm_rms_epsilon", ValueType.FLOAT32, -1.0, "must not be negative"),
         ("qwen3moe.attention.layer_norm_rms_epsilon", ValueType.FLOAT32, float("nan"), "must not be negative"),
         ("tokenizer.ggml.token_type", ValueType.INT32, [1, 1], "token_type is shorter"),
@@ -111,6 +113,11 @@ def test_expert_tensors_that_disagree_are_named(tmp_path: Path) -> None:
 def test_expert_tensors_of_one_dimension_are_named(tmp_path: Path) -> None:
     tensors = [*DENSE, Tensor("blk.0.ffn_up_exps.weight", (WIDTH,), F32)]
     assert "1 dimensions" in problem(tmp_path, GgufBytes(tensors=tensors))
+
+
+def test_more_turned_than_a_latent_key_has_is_named(tmp_path: Path) -> None:
+    builder = GgufBytes().with_value("qwen3moe.attention.key_length_mla", U32, 64)
+    assert "is 64 of 64" in problem(tmp_path, builder.with_value("qwen3moe.rope.dimension_count", U32, 64))
 
 
 def test_halves_of_characters_are_different_tokens(tmp_path: Path) -> None:
