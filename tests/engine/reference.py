@@ -1,0 +1,25 @@
+"""Stock llama.cpp's computation of a tiny model, in a process that never registered a backend of ours."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from engine.gguf import open_model
+from engine.loader import load
+from engine.settings import EngineSettings
+from engine.verification import Recording, record
+
+CONTEXT, LARGEST_BATCH, DECODE = 128, 64, 8
+
+
+def settings(**changes: object) -> EngineSettings:
+    """What plain and streamed runs share."""
+    common = {"context_length": CONTEXT, "ubatch": LARGEST_BATCH, "threads": 1, "io_threads": 4}
+    return EngineSettings.model_validate(common | changes)
+
+
+def plain_recordings(path: Path, prompt: Sequence[int], batches: Sequence[int], **changes: object) -> list[Recording]:
+    """One recording for each size of prompt batch."""
+    with load(open_model(path), settings(plain=True, **changes)) as loaded:
+        return [record(loaded, prompt, DECODE, batch) for batch in batches]

@@ -1,0 +1,122 @@
+"""The first promise: streamed answers are llama.cpp's own, bit for bit, however small the cache.
+
+Every logit of a prompt (in batches of several sizes, so that decode kernels, partial waves and whole waves run) and of
+greedy decoding after it is compared with stock llama.cpp in a process of its own.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from engine.answer import AnswerOptions, Finished, answer
+from engine.gguf import open_model
+from engine.loader import LoadedModel, load
+from engine.prompt import chat_prompt
+from engine.settings import EngineSettings
+from engine.verification import Recording, first_difference, record
+from tests.engine.reference import DECODE, plain_recordings, settings
+from tests.models import ARCHITECTURES, QUANTIZATIONS, Recipe
+
+BATCHES = (1, 7, 32, 64)
+# Shares of the expert bytes; 0 is below what one layer of one token needs, 0.1 below what one token needs.
+CACHES = (0.0, 0.1, 0.25, 1.0)
+PROMPT = [int(token) for token in np.random.default_rng(5).integers(0, 900, 70)]
+
+Build = Callable[[Recipe], Path]
+
+
+@pytest.fixture(scope="module")
+def stock() -> Iterator[ProcessPoolExecutor]:
+    """Another process, in which nothing of ours is registered."""
+    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
+        yield pool
+
+
+def check(stock: ProcessPoolExecutor, path: Path, caches: tuple[float, ...] = CACHES, **changes: object) -> None:
+    expected = stock.submit(plain_recordings, path, PROMPT, BATCHES, **changes)
+    files = open_model(path)
+    expert_bytes = sum(expert.tensor.nbytes for expert in files.experts())
+    wrong = []
+    for share in caches:
+        with load(files, settings(cache_bytes=round(share * expert_bytes), **changes)) as loaded:
+            assert loaded.streaming
+            for batch, plain in zip(BATCHES, expected.result(), strict=True):
+                wrong += compare(f"cache {share:.0%}, batch {batch}", plain, record(loaded, PROMPT, DECODE, batch))
+    assert not wrong, "\n".join(wrong)
+
+
+def compare(what: str, plain: Recording, streamed: Recording) -> list[str]:
+    difference = first_difference(plain, streamed)
+    if difference is None:
+        assert (plain.tokens == streamed.tokens).all()
+        return []
+    return [f"{what}: {difference}"]
+
+
+@pytest.mark.parametrize("quantization", ["Q4_K_M", "Q8_0"])
+@pytest.mark.parametrize("architecture", [name for name in ARCHITECTURES if name != "gpt-oss"])
+def test_every_architecture(
+    stock: ProcessPoolExecutor, tiny_model: Build, architecture: str, quantization: str
+) -> None:
+    check(stock, tiny_model(Recipe(architecture, quantization)))
+
+
+@pytest.mark.parametrize("quantization", ["MXFP4", "Q8_0"])
+def test_biases_clamps_and_sliding_windows(stock: ProcessPoolExecutor, tiny_model: Build, quantization: str) -> None:
+    check(stock, tiny_model(Recipe("gpt-oss", quantization)))
+
+
+@pytest.mark.parametrize("quantization", [name for name in QUANTIZATIONS if name not in {"Q4_K_M", "Q8_0"}])
+def test_every_quantization(stock: ProcessPoolExecutor, tiny_model: Build, quantization: str) -> None:
+    check(stock, tiny_model(Recipe("qwen3moe", quantization)))
+
+
+def test_a_split_model(stock: ProcessPoolExecutor, tiny_model: Build) -> None:
+    check(stock, tiny_model(Recipe("qwen3moe", "Q4_K_M", parts=3)))
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"threads": 2}, {"flash_attention": False}, {"lookahead": 0}, {"lookahead": 3}, {"io_threads": 1}],
+    ids=str,
+)
+def test_whatever_is_set(stock: ProcessPoolExecutor, tiny_model: Build, changes: dict[str, object]) -> None:
+    check(stock, tiny_model(Recipe("qwen3moe", "Q4_K_M")), (0.0, 0.25), **changes)
+
+
+def test_a_cache_that_changes_its_size_between_tokens(stock: ProcessPoolExecutor, tiny_model: Build) -> None:
+    path = tiny_model(Recipe("qwen3moe", "Q4_K_M"))
+    [plain] = stock.submit(plain_recordings, path, PROMPT, (7,)).result()
+    files = open_model(path)
+    expert_bytes = sum(expert.tensor.nbytes for expert in files.experts())
+    with load(files, settings(cache_bytes=expert_bytes)) as loaded:
+        for share in (1.0, 0.1, 0.5, 0.0, 0.3):
+            loaded.resize_cache(round(share * expert_bytes))
+            assert compare(f"after a change to {share:.0%}", plain, record(loaded, PROMPT, DECODE, 7)) == []
+
+
+def test_the_demo_model_tells_its_story_word_for_word_from_a_quarter_of_its_experts(demo_model: Path) -> None:
+    files = open_model(demo_model)
+    quarter = sum(expert.tensor.nbytes for expert in files.experts()) // 4
+
+    def story(loaded: LoadedModel) -> str:
+        prompt = chat_prompt(loaded.llama, [{"role": "user", "content": "Tell me a story about a fox."}])
+        *_, last = answer(loaded, prompt.tokens, AnswerOptions(max_tokens=200, temperature=0.0))
+        assert isinstance(last, Finished)
+        return last.result.text
+
+    common = EngineSettings(context_length=512, threads=1)
+    with load(files, common.model_copy(update={"plain": True})) as plain:
+        expected = story(plain)
+    with load(files, common.model_copy(update={"cache_bytes": quarter})) as streamed:
+        assert story(streamed) == expected
+        telemetry = streamed.telemetry()
+    assert "fox" in expected
+    assert telemetry.misses > 0
+    assert telemetry.cache_bytes <= quarter
