@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import llama_cpp
 import numpy as np
 import numpy.typing as npt
 
@@ -60,7 +61,7 @@ def _evaluate(loaded: LoadedModel, tokens: Sequence[int]) -> npt.NDArray[np.floa
     llama._ctx.decode(llama._batch)
     llama.input_ids[llama.n_tokens : llama.n_tokens + len(tokens)] = tokens
     llama.n_tokens += len(tokens)
-    return np.ctypeslib.as_array(llama._ctx.get_logits(), (len(tokens), llama.n_vocab())).copy()
+    return np.ctypeslib.as_array(llama_cpp.llama_get_logits(llama.ctx), (len(tokens), llama.n_vocab())).copy()
 
 
 def first_difference(one: Recording, other: Recording) -> Difference | None:

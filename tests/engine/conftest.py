@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
+# Threads that wait by spinning make every test that computes with two of them a hundred times slower on a machine that
+# has other work. OpenMP reads this when it is loaded, so before anything imports llama_cpp.
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 from tests.models import Recipe, build
 

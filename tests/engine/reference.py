@@ -10,7 +10,7 @@ from engine.loader import load
 from engine.settings import EngineSettings
 from engine.verification import Recording, record
 
-CONTEXT, LARGEST_BATCH, DECODE = 128, 64, 8
+CONTEXT, LARGEST_BATCH, DECODE = 128, 64, 4
 
 
 def settings(**changes: object) -> EngineSettings:
@@ -19,7 +19,7 @@ def settings(**changes: object) -> EngineSettings:
     return EngineSettings.model_validate(common | changes)
 
 
-def plain_recordings(path: Path, prompt: Sequence[int], batches: Sequence[int], **changes: object) -> list[Recording]:
-    """One recording for each size of prompt batch."""
+def plain_recordings(path: Path, runs: Sequence[tuple[int, Sequence[int]]], **changes: object) -> list[Recording]:
+    """One recording for each run: a size of prompt batch and a prompt."""
     with load(open_model(path), settings(plain=True, **changes)) as loaded:
-        return [record(loaded, prompt, DECODE, batch) for batch in batches]
+        return [record(loaded, prompt, DECODE, batch) for batch, prompt in runs]
