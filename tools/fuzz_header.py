@@ -43,7 +43,7 @@ def run(cases: int, start: int) -> Counter[bool]:
         path = Path(folder) / "broken.gguf"
 
         @seed(start)
-        @settings(max_examples=cases, database=None, deadline=2000, suppress_health_check=list(HealthCheck))
+        @settings(max_examples=cases, database=None, deadline=20_000, suppress_health_check=list(HealthCheck))
         @given(broken=BROKEN)
         def try_file(broken: Broken) -> None:
             broken.write(path)

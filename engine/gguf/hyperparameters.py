@@ -49,7 +49,7 @@ def _rope(files: ModelFiles) -> Iterator[str]:
         yield f"metadata {files.architecture}.rope.scaling.type is {one_line(scaling)!r}, which llama.cpp does not know"
     turned, latent = files.number("rope.dimension_count"), files.number("attention.key_length_mla")
     if latent and turned >= latent:
-        yield f"metadata {files.architecture}.rope.dimension_count is {turned} of {latent}, which cannot be; damaged file"
+        yield f"metadata {files.architecture}.rope.dimension_count is {turned} of {latent}, which cannot be"
 
 
 def _expert_counts(files: ModelFiles) -> Iterator[str]:

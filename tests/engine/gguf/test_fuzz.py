@@ -14,7 +14,7 @@ from tests.engine.gguf.broken_files import BROKEN, Broken, opens
 from tests.engine.gguf.header_bytes import GgufBytes
 
 
-@settings(max_examples=600, derandomize=True, database=None, deadline=2000, suppress_health_check=list(HealthCheck))
+@settings(max_examples=600, derandomize=True, database=None, deadline=None, suppress_health_check=list(HealthCheck))
 @given(broken=BROKEN)
 def test_any_file_is_refused_in_one_line_or_opens(broken: Broken) -> None:
     with tempfile.TemporaryDirectory() as folder:
