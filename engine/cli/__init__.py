@@ -4,7 +4,7 @@ A command module has
 
 * `register(parser)`: adds its arguments to its own parser;
 * `run(args) -> int`: does the work and returns the exit code; a `GannetError` it raises becomes one line and exit
-  code 2.
+  code 2. `args.command_line` holds the arguments as they were typed.
 
 Modules are imported only when their command is used, so that `gannet help` answers at once.
 """
@@ -38,6 +38,7 @@ COMMANDS = (
     Command("inspect", "engine.cli.inspect", "what a model file holds and how it would run here"),
     Command("serve", "engine.cli.serve", "serve models to clients on this machine"),
     Command("trace", "engine.cli.trace", "record which experts a model's routers choose"),
+    Command("verify", "engine.cli.verify", "check that a model answers as stock llama.cpp does, bit for bit"),
 )
 
 
@@ -76,6 +77,7 @@ def _run(command: Command, arguments: list[str]) -> int:
     module = importlib.import_module(command.module)
     parser = Parser(prog=f"gannet {command.name}", description=module.__doc__)
     module.register(parser)
+    parser.set_defaults(command_line=arguments)
     code: int = module.run(parser.parse_args(arguments))
     return code
 

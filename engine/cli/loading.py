@@ -40,10 +40,13 @@ class ProgressLine:
 
     def show(self, share: float, what: str) -> None:
         """Say that `share` (0 to 1) of `what` is done."""
-        text = f"{what} {share:4.0%}"
-        if self._on and text != self._shown:
-            print(f"\r\x1b[2K{text}", end="", file=sys.stderr, flush=True)
-            self._shown = text
+        self.say(f"{what} {share:4.0%}")
+
+    def say(self, what: str) -> None:
+        """Say that `what` is being done, which has no measure."""
+        if self._on and what != self._shown:
+            print(f"\r\x1b[2K{what}", end="", file=sys.stderr, flush=True)
+            self._shown = what
 
     def clear(self) -> None:
         """Remove the line."""

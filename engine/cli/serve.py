@@ -144,4 +144,3 @@ def _begin(service: Service, args: argparse.Namespace, line: dict[str, object]) 
         service.folders.add_file(args.model)
         service.load(str(args.model.absolute()), {})
     print_line(line)
-
