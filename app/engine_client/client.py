@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from enum import Enum
+from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import QObject, Signal
@@ -106,7 +107,12 @@ class EngineClient(QObject):
 
     def load(self, model: str, settings: dict[str, Any] | None = None) -> Call:
         """Load a model (path or id); progress and the outcome arrive as signals."""
+        self._allow(model)
         return self._channel.call("POST", "/engine/load", {"model": model, "settings": settings or {}})
+
+    def _allow(self, path: str) -> None:
+        if Path(path).is_absolute():
+            self._process.serve_folder(path if Path(path).is_dir() else str(Path(path).parent))
 
     def cancel_load(self) -> Call:
         """Stop loading."""
@@ -130,6 +136,7 @@ class EngineClient(QObject):
 
     def inspect(self, path: str) -> Call:
         """Facts from a model file's header and what would fit here."""
+        self._allow(path)
         return self._channel.call("POST", "/engine/inspect", {"path": path})
 
     # -- chat ----------------------------------------------------------------------------------------------------------

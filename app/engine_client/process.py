@@ -72,6 +72,11 @@ class EngineProcess(QObject):
         process.start(command[0], command[1:])
         process.write(json.dumps({"key": self._key}).encode() + b"\n")
 
+    def serve_folder(self, folder: str) -> None:
+        """Let the engine read models in `folder`: it opens nothing that was not named to it this way."""
+        if self._process is not None:
+            self._process.write(json.dumps({"models": [folder]}).encode() + b"\n")
+
     def stop(self) -> None:
         """End it: its input closes, which it obeys; after `STOP_WAIT_MS` it is killed. Blocks at most that long."""
         process = self._release()

@@ -17,7 +17,7 @@ _START, _CHANNEL, _CONSTRAIN, _MESSAGE = "<|start|>", "<|channel|>", "<|constrai
 _ENDS = ("<|end|>", "<|call|>", "<|return|>")
 _ALL = (_START, _CHANNEL, _CONSTRAIN, _MESSAGE, *_ENDS)
 _RECIPIENT = re.compile(r"to=([^\s<]+)")
-_HEADER = re.compile(r"\s*(assistant)?\s*(t|to|to=\S*)?\s*\Z")
+_RECIPIENT_SO_FAR = re.compile(r"\s*(t|to|to=\S*)?\s*\Z")
 _FUNCTIONS = "functions."
 
 
@@ -29,6 +29,7 @@ class HarmonyStream:
         self._text = ""
         self._header: str | None = ""  # None: in a message's body
         self._kind: type[Content] | type[Reasoning] = Content
+        self._marked = False
         self._call: int | None = None
         self._calls = 0
         self._argued = False
@@ -65,7 +66,7 @@ class HarmonyStream:
     def _take(self, text: str) -> list[Part]:
         if self._header is not None:
             self._header += text
-            if _CHANNEL in self._header or _HEADER.match(self._header):
+            if self._marked or _RECIPIENT_SO_FAR.match(self._header):
                 return []
             text, self._header, self._kind = self._header, None, Content  # no header at all: a plain answer
         if not text:
@@ -76,6 +77,7 @@ class HarmonyStream:
         return [self._kind(text)]
 
     def _meet(self, marker: str) -> list[Part]:
+        self._marked = True
         if marker == _MESSAGE:
             return self._begin_message()
         if marker in _ENDS or marker == _START:

@@ -80,9 +80,9 @@ class TaggedStream:
         parts: list[Part] = []
         self._text += text
         while self._text:
-            before = self._text
+            before = (self._text, self._reader, self._after_call)
             parts += self._read_call() if self._reader is not None else self._read_text()
-            if self._text == before:  # what is left may be the beginning of a marker
+            if (self._text, self._reader, self._after_call) == before:  # it may be the beginning of a marker
                 break
         return _joined(parts)
 

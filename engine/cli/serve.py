@@ -131,6 +131,7 @@ def _serve_settings(args: argparse.Namespace, key: str) -> ServeSettings:
         model_folders=tuple(args.models),
         cors_origins=tuple(args.cors),
         hosts=tuple(args.allow_host),
+        folder_patience=2.0 if args.private else 0.0,
         session_memory_bytes=args.session_memory * MEBIBYTE,
         session_disk_bytes=args.session_disk * MEBIBYTE,
         session_idle_seconds=args.session_idle,
@@ -142,5 +143,5 @@ def _begin(service: Service, args: argparse.Namespace, line: dict[str, object]) 
     logging.getLogger("engine").setLevel(logging.INFO)
     if args.model is not None:
         service.folders.add_file(args.model)
-        service.load(str(args.model.absolute()), {})
+        service.load(args.model.absolute(), {})
     print_line(line)

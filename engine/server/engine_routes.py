@@ -97,7 +97,8 @@ async def _event_stream(service: Service, last_event_id: str | None) -> AsyncIte
 def _add_model_routes(router: APIRouter, service: Service) -> None:
     @router.post("/engine/load", status_code=202, summary="Load a model; progress comes as events")
     async def load(body: LoadBody) -> Accepted:
-        return Accepted(model=service.load(body.model, body.settings).model_id)
+        path = await service.resolve(body.model)
+        return Accepted(model=service.load(path, body.settings).model_id)
 
     @router.post("/engine/load/cancel", summary="Give up loading")
     async def cancel_load() -> Done:
@@ -125,7 +126,7 @@ def _add_model_routes(router: APIRouter, service: Service) -> None:
 
     @router.post("/engine/inspect", summary="A model file's facts, and what would fit here")
     async def inspect(body: InspectBody) -> dict[str, Any]:
-        path = await asyncio.to_thread(service.folders.resolve, body.path)
+        path = await service.resolve(body.path)
         return await asyncio.to_thread(inspecting.facts, path, service.engine_settings)
 
 

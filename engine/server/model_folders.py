@@ -32,6 +32,7 @@ class ModelFolders:
 
     def __init__(self, folders: Sequence[Path]) -> None:
         self._lock = threading.Lock()
+        self._changed = threading.Condition(self._lock)
         self._folders: list[Path] = []
         self._files: set[Path] = set()
         self.add(folders)
@@ -43,6 +44,7 @@ class ModelFolders:
                 absolute = _absolute(folder)
                 if absolute not in self._folders:
                     self._folders.append(absolute)
+            self._changed.notify_all()
 
     def add_file(self, path: Path) -> None:
         """Serve this one file, wherever it lies."""
@@ -64,17 +66,31 @@ class ModelFolders:
                 found.setdefault(path, entry)
         return _with_unique_ids(sorted(found.values(), key=lambda entry: (entry.id, str(entry.path))))
 
-    def resolve(self, named: str) -> Path:
-        """The path of a model named by id or path. Raises `ApiError` 404 outside the folders or if there is none."""
+    def resolve(self, named: str, patience: float = 0.0) -> Path:
+        """The path of a model named by id or path. Raises `ApiError` 404 outside the folders or if there is none.
+
+        `patience`: seconds to wait for a folder that is being added on another way (the application's pipe).
+        """
+        path = self._find(named)
+        if path is None and patience > 0:
+            before = self.folders
+            with self._lock:
+                self._changed.wait_for(lambda: tuple(self._folders) != before, patience)
+            path = self._find(named)
+        if path is None:
+            message = f"there is no model named {one_line(named)!r} in the model folders"
+            raise ApiError(404, message, "model_not_found", param="model")
+        return path
+
+    def _find(self, named: str) -> Path | None:
         for entry in self.models():
             if entry.id == named:
                 return entry.path
         path = self._inside(named)
-        if path is not None and path.exists():
-            return path
-        raise ApiError(
-            404, f"there is no model named {one_line(named)!r} in the model folders", "model_not_found", param="model"
-        )
+        try:
+            return path if path is not None and path.exists() else None
+        except OSError:  # a name that is too long, a folder without permission
+            return None
 
     def _inside(self, named: str) -> Path | None:
         if not named or "\0" in named or len(named) > 4096:

@@ -32,6 +32,7 @@ class ServeSettings:
         cors_origins: web pages that may use the service; none by default.
         hosts: names in a Host header besides loopback's and IP addresses.
         state_folder: saved conversations, traces and pid files.
+        folder_patience: seconds a request waits for the folder of the model it names to be added.
         session_memory_bytes, session_disk_bytes: bounds of saved conversation states.
         session_idle_seconds: after this time without work the conversation is saved.
     """
@@ -43,6 +44,7 @@ class ServeSettings:
     model_folders: tuple[Path, ...] = ()
     cors_origins: tuple[str, ...] = ()
     hosts: tuple[str, ...] = ()
+    folder_patience: float = 0.0
     session_memory_bytes: int = 256 * MEBIBYTE
     session_disk_bytes: int = 4096 * MEBIBYTE
     session_idle_seconds: float = 5.0

@@ -74,9 +74,12 @@ class Service:
 
     # The model
 
-    def load(self, named: str, changes: Mapping[str, Any]) -> Attempt:
-        """Begin to load the model named by id or path, with changed settings."""
-        path = self.folders.resolve(named)
+    async def resolve(self, named: str) -> Path:
+        """The path of a model named by id or path. Raises `ApiError` 404."""
+        return await asyncio.to_thread(self.folders.resolve, named, self.settings.folder_patience)
+
+    def load(self, path: Path, changes: Mapping[str, Any]) -> Attempt:
+        """Begin to load the model at `path`, with changed settings."""
         settings = make_settings(self.engine_settings.model_dump() | dict(changes))
         attempt = self.host.load(self.model_id(path), path, settings)
         self.engine_settings = settings
@@ -93,13 +96,13 @@ class Service:
         """
         if self._is_loaded(named):
             return self._loaded_id()
-        path = None if named in ANY_MODEL else await asyncio.to_thread(self.folders.resolve, named)
+        path = None if named in ANY_MODEL else await self.resolve(named)
         async with self._swap:
             await self._await_load()
             if path is None or self._is_loaded(named) or self.host.model_id == self.model_id(path):
                 return self._loaded_id()
             await self._until_idle()
-            attempt = self.load(str(path), {})
+            attempt = self.load(path, {})
             await _outcome(attempt)
         return self._loaded_id()
 
