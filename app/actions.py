@@ -97,7 +97,7 @@ class Actions(QObject):
     def __getitem__(self, name: str) -> QAction:
         return self._actions[name]
 
-    def connect(self, name: str, slot: Callable[..., object]) -> QAction:
+    def connect(self, name: str, slot: Callable[..., object]) -> QAction:  # type: ignore[override]
         """Make action `name` do `slot` and enable it. Raises KeyError for an undeclared name."""
         action = self._actions[name]
         action.triggered.connect(slot)

@@ -69,7 +69,7 @@ class ChatStream(QObject):
     def _received(self) -> None:
         if self._reply is None or _refused(self._reply):
             return
-        for event in self._parser.feed(self._reply.readAll().data()):
+        for event in self._parser.feed(bytes(self._reply.readAll().data())):
             if event.data == "[DONE]":
                 self._complete = True
             elif not self._take(event.data):

@@ -67,7 +67,7 @@ class EngineClient(QObject):
         self._process.line.connect(self.log_line)
         self._channel = HttpChannel(self)
         self._events = EventStream(self._channel)
-        self._events.event.connect(self._event)
+        self._events.arrived.connect(self._event)
 
     # -- the process ---------------------------------------------------------------------------------------------------
 

@@ -17,11 +17,11 @@ RETRY_MS = 500
 class EventStream(QObject):
     """Listens to `/engine/events` while open.
 
-    Signals: `event(name, content)` for each event, `lost()` whenever the connection broke (it is taken up again after
+    Signals: `arrived(name, content)` for each event, `lost()` whenever the connection broke (it is taken up again after
     `RETRY_MS`).
     """
 
-    event = Signal(str, object)
+    arrived = Signal(str, object)
     lost = Signal()
 
     def __init__(self, channel: HttpChannel) -> None:
@@ -60,10 +60,10 @@ class EventStream(QObject):
     def _received(self) -> None:
         if self._reply is None:
             return
-        for event in self._parser.feed(self._reply.readAll().data()):
+        for event in self._parser.feed(bytes(self._reply.readAll().data())):
             content = _decoded(event.data)
             if content is not None:
-                self.event.emit(event.name, content)
+                self.arrived.emit(event.name, content)
 
     def _broke(self) -> None:
         reply, self._reply = self._reply, None

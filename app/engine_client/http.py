@@ -42,7 +42,7 @@ class Call(QObject):
         if reply is None:
             return
         problem = problem_of(reply)
-        body = reply.readAll().data()
+        body = bytes(reply.readAll().data())
         reply.deleteLater()
         if problem is None:
             try:
@@ -104,4 +104,4 @@ def problem_of(reply: QNetworkReply) -> EngineProblem | None:
     if status == 0:
         return EngineProblem(tr("The engine does not answer. Restart it from the Model menu."), "no_answer", 0)
     fallback = tr("The engine refused the request (HTTP {status}).").format(status=status)
-    return problem_from_body(reply.readAll().data(), status, fallback)
+    return problem_from_body(bytes(reply.readAll().data()), status, fallback)

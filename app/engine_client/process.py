@@ -106,11 +106,11 @@ class EngineProcess(QObject):
 
     def _read_output(self) -> None:
         if self._process is not None:
-            self._take("out", self._process.readAllStandardOutput().data())
+            self._take("out", bytes(self._process.readAllStandardOutput().data()))
 
     def _read_errors(self) -> None:
         if self._process is not None:
-            self._take("err", self._process.readAllStandardError().data())
+            self._take("err", bytes(self._process.readAllStandardError().data()))
 
     def _take(self, channel: str, received: bytes) -> None:
         lines = (self._rest[channel] + received).split(b"\n")
