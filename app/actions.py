@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from PySide6.QtCore import QObject
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QMenu, QMenuBar, QWidget
 
@@ -31,7 +30,8 @@ class ActionSpec:
 
 
 MENUS: tuple[tuple[str, str], ...] = (
-    ("chat", "&Chat"), ("edit", "&Edit"), ("answer", "&Answer"), ("model", "&Model"), ("view", "&View"), ("help", "&Help"),
+    ("chat", "&Chat"), ("edit", "&Edit"), ("answer", "&Answer"),
+    ("model", "&Model"), ("view", "&View"), ("help", "&Help"),
 )  # fmt: skip
 
 ACTIONS: tuple[ActionSpec, ...] = (
@@ -77,11 +77,10 @@ ACTIONS: tuple[ActionSpec, ...] = (
 )
 
 
-class Actions(QObject):
+class Actions:
     """The Qt actions made from `ACTIONS`, owned by the main window."""
 
     def __init__(self, window: QWidget) -> None:
-        super().__init__(window)
         self._actions: dict[str, QAction] = {}
         for spec in ACTIONS:
             action = QAction(tr(spec.text), window)

@@ -117,7 +117,7 @@ def migrated(content: dict[str, Any]) -> dict[str, Any]:
 
 
 def accepted(content: dict[str, Any]) -> Values:
-    """Values from file content: unknown names of a newer version and values of a wrong type fall back to the default."""
+    """Values from file content; unknown names are ignored, values of a wrong type fall back to the default."""
     values = Values()
     for one in dataclasses.fields(Values):
         default = getattr(values, one.name)

@@ -114,6 +114,7 @@ class EngineSession(QObject):
         self.wanted = preferences["model"] or str(demo_model())
         self.last_crash: Crash | None = None
         self._load_when_up = False
+        self._asked = False
         client.state_changed.connect(self._state_changed)
         client.crashed.connect(self._crashed)
 
@@ -157,10 +158,16 @@ class EngineSession(QObject):
         own = {**self.presets.settings(self.preferences["preset"], self.wanted), **self.preferences["engine_settings"]}
         return {"cache_bytes": DEMO_CACHE_BYTES, **own} if is_demo(self.wanted) else own
 
+    @property
+    def settled(self) -> bool:
+        """False from the moment a load was asked for until the engine has begun it (or refused)."""
+        return not self._asked
+
     def _load(self) -> None:
         self.changed.emit()
         if self.client.state.listening:
             self._load_when_up = False
+            self._asked = True
             self._watch(self.client.load(self.wanted, self.settings()))
         else:
             self._load_when_up = True
@@ -175,9 +182,12 @@ class EngineSession(QObject):
         call.failed.connect(self._refused)
 
     def _refused(self, problem: EngineProblem) -> None:
+        self._asked = False
         self.trouble.emit(problem.message)
 
     def _state_changed(self, state: State) -> None:
+        if state not in (State.READY, State.BUSY):
+            self._asked = False
         if state == State.EMPTY and self._load_when_up:
             self._load()
         self.changed.emit()

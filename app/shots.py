@@ -58,7 +58,7 @@ def _draw(folder: Path, scale: int) -> int:
         program.begin()
         _wait(application, lambda: program.client.state.value in ("ready", "failed", "crashed"), ENGINE_WAIT_S)
         for mode in ("light", "dark"):
-            program.theme.choose(mode)  # type: ignore[arg-type]
+            program.theme.choose(mode)
             for size, (width, height) in SIZES.items():
                 if size == "huge" and scale > 1:
                     continue

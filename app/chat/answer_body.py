@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterator, Sequence
 
 from PySide6.QtCore import QTimer, Signal
+from PySide6.QtGui import QColor, QTextCursor
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from app.chat.block_stream import BlockStream, Update
@@ -70,9 +71,20 @@ class AnswerBody(QWidget):
         self._take(self._stream.finish())
         self._stream = BlockStream()
 
-    def code_blocks(self) -> list[CodeBlock]:
-        """The code blocks, first to last."""
-        return self.findChildren(CodeBlock)
+    def parts(self) -> list[Prose | CodeBlock]:
+        """Prose and code blocks, first to last."""
+        return list(self._widgets)
+
+    def plain_text(self) -> str:
+        """The words on the screen, without their styles."""
+        return "\n".join(w.code() if isinstance(w, CodeBlock) else w.toPlainText() for w in self._widgets)
+
+    def text_color(self) -> QColor:
+        """Colour of the first letter."""
+        first = next(widget for widget in self._widgets if isinstance(widget, Prose))
+        cursor = QTextCursor(first.document())
+        cursor.movePosition(QTextCursor.MoveOperation.Right)
+        return cursor.charFormat().foreground().color()
 
     def _take(self, update: Update) -> None:
         if update.appended:

@@ -1,7 +1,7 @@
 """Markdown that is still arriving, at a cost per piece that does not grow with what has already arrived (pure).
 
-A top-level block is final once the first line of the next one is complete; only the last, open one is parsed again. An open code block takes
-its lines as they come, and of a long list only the last item stays open.
+A top-level block is final once the first line of the next one is complete; only the last, open one is parsed again. An
+open code block takes its lines as they come, and of a long list only the last item stays open.
 """
 
 from __future__ import annotations
@@ -48,7 +48,8 @@ class BlockStream:
     def finish(self) -> Update:
         """The text ends here: everything is final."""
         if self._fence is not None:
-            block = Code(self._code + self._tail, self._language, closed=True)
+            text = self._code.removesuffix("\n") if self._fence.match(self._tail) else self._code + self._tail
+            block = Code(text, self._language)
             self._fence, self._code, self._tail = None, "", ""
             return Update(final=(block,))
         blocks = [block for _, group in parse(self._tail, self._references) for block in group]

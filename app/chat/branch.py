@@ -43,8 +43,9 @@ class Branch(QObject):
         self._waiting: tuple[int, int] | None = None
         self.path: list[Message] = []
         context.client.state_changed.connect(self._engine_changed)
+        context.session.trouble.connect(self._give_up_waiting)
 
-    # -- what there is -------------------------------------------------------------------------------------------------------
+    # -- what there is -----------------------------------------------------------------
 
     @property
     def conversation(self) -> int:
@@ -88,13 +89,19 @@ class Branch(QObject):
         path = without_oldest(self.path, self._dropped.get(self.conversation, 0))
         return api_messages(current.system if current is not None else "", path)
 
+    @property
+    def unanswered(self) -> int | None:
+        """Id of the last message when it is a question nobody is answering."""
+        last = self.path[-1] if self.path else None
+        return last.id if last is not None and last.role == "user" and not self.answering else None
+
     def on_last_answer(self, what: Callable[[int], object]) -> None:
         """Do something with the last answer, when there is one."""
         answers = [message.id for message in self.path if message.role == "assistant"]
         if answers:
             what(answers[-1])
 
-    # -- what can be done ------------------------------------------------------------------------------------------------------
+    # -- what can be done --------------------------------------------------------------
 
     def open(self) -> None:
         """Read the conversation in front."""
@@ -111,10 +118,9 @@ class Branch(QObject):
     ) -> None:
         """Add a message of the user, as another version of message `editing` if that is set, and have it answered."""
         current = self._context.conversations.ensure(text or attachments[0].name, system, sampling)
+        parent = self.path[-1].id if self.path else None
         if editing is not None:
             parent = self._tree[editing].parent
-        else:
-            parent = self.path[-1].id if self.path else None
         files = [{"name": one.name, "text": one.text} for one in attachments]
         message = self._add(current.id, parent, "user", text, {"attachments": files} if files else {})
         self._show(message.id)
@@ -122,8 +128,8 @@ class Branch(QObject):
         self._answer(message.id)
 
     def regenerate(self, key: int) -> None:
-        """Another version of an answer."""
-        parent = self._tree[key].parent
+        """Another version of an answer, or the first one of a question that has none."""
+        parent = key if self._tree[key].role == "user" else self._tree[key].parent
         if not self.answering and parent is not None:
             self._show(parent)
             self._answer(parent)
@@ -173,16 +179,21 @@ class Branch(QObject):
         rest = without_oldest(self.path, already)
         self._dropped[self.conversation] = already + max(1, exchanges_to_drop(rest, tokens, limit, most))
 
-    # -- answers ---------------------------------------------------------------------------------------------------------------
+    # -- answers -----------------------------------------------------------------------
 
     def _ready(self) -> bool:
-        return self._context.client.state in (State.READY, State.BUSY)
+        return self._context.client.state in (State.READY, State.BUSY) and self._context.session.settled
 
     def _answer(self, parent: int) -> None:
         if not self._ready():
             self._waiting = (self.conversation, parent)
             self.answering_changed.emit()
-            if self._context.client.state in (State.STOPPED, State.CRASHED, State.EMPTY, State.FAILED):
+            if self._context.session.settled and self._context.client.state in (
+                State.STOPPED,
+                State.CRASHED,
+                State.EMPTY,
+                State.FAILED,
+            ):
                 self._context.session.reload()
             return
         message = self._add(
@@ -217,11 +228,15 @@ class Branch(QObject):
         self.answering_changed.emit()
 
     def _engine_changed(self, state: State) -> None:
-        if state in (State.READY, State.BUSY) and self._waiting is not None and self.waiting:
+        if self._ready() and self._waiting is not None and self.waiting:
             parent = self._waiting[1]
             self._waiting = None
             self._answer(parent)
-        elif state in (State.CRASHED, State.FAILED) and self._waiting is not None:
+        elif state in (State.CRASHED, State.FAILED):
+            self._give_up_waiting()
+
+    def _give_up_waiting(self) -> None:
+        if self._waiting is not None:
             self._waiting = None
             self.answering_changed.emit()
 

@@ -158,7 +158,7 @@ class Composer(QFrame):
         self._lay_out()
         self._update()
 
-    # -- state ---------------------------------------------------------------------------------------------------------------
+    # -- state -------------------------------------------------------------------------
 
     def text(self) -> str:
         """What is written."""
@@ -203,7 +203,7 @@ class Composer(QFrame):
         self._show_chips()
         self.sent.emit(text, attachments)
 
-    # -- building --------------------------------------------------------------------------------------------------------------
+    # -- building ----------------------------------------------------------------------
 
     def _lay_out(self) -> None:
         theme = self._context.theme
@@ -249,8 +249,8 @@ class Composer(QFrame):
         return banner
 
     def _show_chips(self) -> None:
-        while self._chips.count():
-            widget = self._chips.takeAt(0).widget()
+        while (item := self._chips.takeAt(0)) is not None:
+            widget = item.widget()
             if widget is not None:
                 widget.deleteLater()
         for attachment in self.attachments:

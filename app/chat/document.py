@@ -1,4 +1,4 @@
-"""Draws Markdown blocks into a QTextDocument; what is still open at the end can be replaced without touching the rest."""
+"""Draws Markdown blocks into a QTextDocument; what is open at the end can be replaced without touching the rest."""
 
 from __future__ import annotations
 

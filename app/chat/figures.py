@@ -9,7 +9,8 @@ from app.i18n import tr
 
 
 def figures(timings: Mapping[str, Any], first_token_s: float | None) -> dict[str, float]:
-    """What is kept with an answer: `tokens_per_s`, `tokens`, `first_token_s`, `hit_rate` (0..1), `stall_s`, `bytes_read`.
+    """What is kept with an answer: `tokens_per_s`, `tokens`, `first_token_s`, `hit_rate` 0..1, `stall_s`,
+    `bytes_read`.
 
     `timings` are the engine's (see the HTTP contract), `first_token_s` what the window measured; what is not known is
     left out.

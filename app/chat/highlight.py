@@ -6,7 +6,18 @@ from functools import lru_cache
 
 from pygments.lexer import Lexer
 from pygments.lexers import get_lexer_by_name
-from pygments.token import Comment, Error, Keyword, Literal, Name, Number, Operator, String, _TokenType
+from pygments.token import (
+    Comment,
+    Error,
+    Keyword,
+    Literal,
+    Name,
+    Number,
+    Operator,
+    String,
+    _TokenType,
+    is_token_subtype,
+)
 from pygments.util import ClassNotFound
 
 LARGEST = 30_000
@@ -62,7 +73,7 @@ def _lexer(language: str) -> Lexer | None:
 
 @lru_cache(maxsize=512)
 def _colour(kind: _TokenType) -> str:
-    return next((colour for family, colour in _COLOURS if kind in family), "")
+    return next((colour for family, colour in _COLOURS if is_token_subtype(kind, family)), "")
 
 
 def _utf16(text: str) -> int:

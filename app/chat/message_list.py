@@ -51,12 +51,12 @@ class MessageList(QAbstractScrollArea):
         self._soon.setInterval(0)
         self._soon.timeout.connect(self._arrange)
 
-    # -- contents ------------------------------------------------------------------------------------------------------------
+    # -- contents ----------------------------------------------------------------------
 
     def show_messages(self, entries: Sequence[tuple[int, int]]) -> None:
         """Show these (key, number of characters) and go to the end; widgets of keys that stay are kept."""
         kept = {item.key: item for item in self._items}
-        self._items = [kept.pop(key, None) or _Item(key, characters) for key, characters in entries]
+        self._items = [kept.pop(key) if key in kept else _Item(key, characters) for key, characters in entries]
         for item in kept.values():
             self._drop(item)
         self._index = {item.key: number for number, item in enumerate(self._items)}
@@ -93,11 +93,17 @@ class MessageList(QAbstractScrollArea):
         """Keys shown, first to last."""
         return [item.key for item in self._items]
 
+    def visible_keys(self) -> list[int]:
+        """Keys of the messages that are at least partly on the screen."""
+        top, bottom = self.verticalScrollBar().value(), self.verticalScrollBar().value() + self.viewport().height()
+        numbers = (n for n in self._living() if self._tops[n] < bottom and self._tops[n + 1] > top)
+        return [self._items[number].key for number in numbers]
+
     def alive(self) -> int:
         """How many widgets there are."""
         return sum(1 for item in self._items if item.widget is not None)
 
-    # -- position ------------------------------------------------------------------------------------------------------------
+    # -- position ----------------------------------------------------------------------
 
     def scroll_to_end(self) -> None:
         """Go to the end and stay there while it grows."""
@@ -123,7 +129,7 @@ class MessageList(QAbstractScrollArea):
         if 0 <= target < len(self._items):
             self.show_message(self._items[target].key)
 
-    # -- layout --------------------------------------------------------------------------------------------------------------
+    # -- layout ------------------------------------------------------------------------
 
     def column_width(self) -> int:
         """Width of the message column in pixels."""
@@ -212,9 +218,7 @@ class MessageList(QAbstractScrollArea):
         assert widget is not None
         if widget.width() != width:
             widget.resize(width, max(item.height, 1))
-        layout = widget.layout()
-        layout.activate()
-        height = layout.heightForWidth(width) if layout.hasHeightForWidth() else widget.sizeHint().height()
+        height = widget.height_at(width)
         item.measured_width = width
         if height == item.height and widget.height() == height:
             return False
@@ -256,7 +260,7 @@ class MessageList(QAbstractScrollArea):
         self._follow = value >= self.verticalScrollBar().maximum() - 4
         self._arrange()
 
-    # -- events --------------------------------------------------------------------------------------------------------------
+    # -- events ------------------------------------------------------------------------
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Another width is another height for everything."""

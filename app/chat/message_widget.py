@@ -69,7 +69,12 @@ class MessageWidget(QFrame):
         self._column.addLayout(self._foot(version, versions))
         self.show_outcome(message)
 
-    # -- while it streams --------------------------------------------------------------------------------------------------
+    def height_at(self, width: int) -> int:
+        """Height it needs at `width` pixels."""
+        self._column.activate()
+        return self._column.heightForWidth(width) if self._column.hasHeightForWidth() else self.sizeHint().height()
+
+    # -- while it streams --------------------------------------------------------------
 
     def add_text(self, piece: str) -> None:
         """Take a piece of the answer."""
@@ -113,7 +118,7 @@ class MessageWidget(QFrame):
             self._continue.setVisible(unfinished)
         self.height_changed.emit()
 
-    # -- building ----------------------------------------------------------------------------------------------------------
+    # -- building ----------------------------------------------------------------------
 
     def _build_question(self, message: Message) -> None:
         self.setAccessibleName(tr("You wrote"))

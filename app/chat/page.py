@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
-from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QLabel, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
 from app.chat.attachments import Attachment, AttachmentError, read_attachment
 from app.chat.branch import Branch
@@ -14,6 +15,7 @@ from app.chat.message_widget import MessageWidget
 from app.chat.options import OptionsPanel
 from app.chat.overflow import OverflowBar, fits
 from app.chat.token_count import TokenCount
+from app.chat.waiting import Waiting
 from app.chat.welcome import DemoNote, Welcome
 from app.context import AppContext
 from app.engine_client import State
@@ -40,15 +42,15 @@ class ChatPage(QWidget):
         self.overflow = OverflowBar(self)
         self.count = TokenCount(context.client, self)
         self._demo = DemoNote(context, self)
-        self._waiting = QLabel(self)
-        self._waiting.setProperty("role", "soft")
+        self._waiting = Waiting(self)
+        self._waiting.answer_asked.connect(self._answer_last)
         self._stack = QStackedWidget(self)
         self._lay_out()
         self._connect()
         self._connect_actions()
         self._opened()
 
-    # -- building ----------------------------------------------------------------------------------------------------------
+    # -- building ----------------------------------------------------------------------
 
     def _lay_out(self) -> None:
         self._stack.addWidget(Welcome(self))
@@ -106,7 +108,7 @@ class ChatPage(QWidget):
     def _connect_actions(self) -> None:
         actions, branch = self._context.actions, self.branch
         actions.connect("answer.stop", branch.stop)
-        actions.connect("answer.regenerate", lambda: branch.on_last_answer(branch.regenerate))
+        actions.connect("answer.regenerate", self._regenerate)
         actions.connect("answer.continue", lambda: branch.on_last_answer(branch.go_on))
         actions.connect("answer.copy", lambda: branch.on_last_answer(branch.copy))
         actions.connect("answer.thinking", lambda: branch.on_last_answer(self._toggle_thinking))
@@ -118,7 +120,7 @@ class ChatPage(QWidget):
         actions.connect("chat.options", self._toggle_options)
         self._answering_changed()
 
-    # -- messages ------------------------------------------------------------------------------------------------------------
+    # -- messages ----------------------------------------------------------------------
 
     def _make_message(self, key: int) -> MessageWidget:
         message, streaming = self.branch.shown(key)
@@ -134,6 +136,7 @@ class ChatPage(QWidget):
         self._stack.setCurrentIndex(1 if path else 0)
         self.messages.show_messages([(message.id, len(message.text)) for message in path])
         self.count.watch_history(lambda: self.branch.request_messages())
+        self._show_waiting()
 
     def _add_text(self, key: int, piece: str) -> None:
         widget = self.messages.widget(key)
@@ -162,20 +165,31 @@ class ChatPage(QWidget):
         if what == "edit":
             self.edit(key)
         else:
-            {
+            deeds: dict[str, Callable[[int], object]] = {
                 "copy": self.branch.copy,
                 "regenerate": self.branch.regenerate,
                 "continue": self.branch.go_on,
                 "previous": lambda one: self.branch.switch(one, -1),
                 "next": lambda one: self.branch.switch(one, 1),
-            }[what](key)
+            }
+            deeds[what](key)
+
+    def _regenerate(self) -> None:
+        if self.branch.unanswered is not None:
+            self._answer_last()
+        else:
+            self.branch.on_last_answer(self.branch.regenerate)
+
+    def _answer_last(self) -> None:
+        if self.branch.unanswered is not None:
+            self.branch.regenerate(self.branch.unanswered)
 
     def _toggle_thinking(self, key: int) -> None:
         widget = self.messages.widget(key) or self.messages.show_message(key)
         if widget is not None and widget.thinking is not None:
             widget.thinking.set_open(not widget.thinking.open)
 
-    # -- writing -------------------------------------------------------------------------------------------------------------
+    # -- writing -----------------------------------------------------------------------
 
     def _submitted(self, text: str, attachments: list[Attachment]) -> None:
         sampling = self._options()[1]
@@ -228,7 +242,7 @@ class ChatPage(QWidget):
         parts = [one.text for one in self.composer.attachments]
         self.count.set_draft("\n".join([*parts, self.composer.text()]).strip())
 
-    # -- options and overflow ------------------------------------------------------------------------------------------------
+    # -- options and overflow ----------------------------------------------------------
 
     def _options(self) -> tuple[str, Sampling]:
         current = self._context.conversations.current
@@ -272,7 +286,7 @@ class ChatPage(QWidget):
         self.composer.set_text("")
         self.send(text, files)
 
-    # -- state ---------------------------------------------------------------------------------------------------------------
+    # -- state -------------------------------------------------------------------------
 
     def _opened(self) -> None:
         self.overflow.hide()
@@ -304,9 +318,7 @@ class ChatPage(QWidget):
         self._show_waiting()
 
     def _show_waiting(self) -> None:
-        waiting = self.branch.waiting
-        self._waiting.setText(tr("Your message is answered as soon as the model is loaded.") if waiting else "")
-        self._waiting.setVisible(waiting)
+        self._waiting.show_state(self.branch.waiting, self.branch.unanswered is not None)
 
     def _show_count(self) -> None:
         count = self.count

@@ -33,7 +33,7 @@ def chat_body(system: str, path: Sequence[Message], sampling: Sampling, *, go_on
 
 
 def without_oldest(path: Sequence[Message], dropped: int) -> list[Message]:
-    """`path` without its `dropped` oldest exchanges (a question and what followed it); the last question always stays."""
+    """`path` without its `dropped` oldest exchanges (a question and what followed it); the last question stays."""
     starts = [number for number, message in enumerate(path) if message.role == "user"]
     keep_from = starts[min(dropped, len(starts) - 1)] if starts and dropped else 0
     return list(path[keep_from:])

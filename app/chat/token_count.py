@@ -18,7 +18,7 @@ OVERHEAD = 8
 class TokenCount(QObject):
     """Tokens of the conversation and of the text being written.
 
-    The conversation is counted when it changes, the text when typing rests. Attributes: `history` and `draft` in tokens,
+    The conversation is counted when it changes, the text when typing rests. Attributes: `history`, `draft` in tokens,
     `limit` the context length, all 0 while unknown.
     Signals: `changed`.
     """

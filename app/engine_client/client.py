@@ -69,7 +69,7 @@ class EngineClient(QObject):
         self._events = EventStream(self._channel)
         self._events.arrived.connect(self._event)
 
-    # -- the process ---------------------------------------------------------------------------------------------------
+    # -- the process -------------------------------------------------------------------
 
     def start(self) -> None:
         """Start the engine process; `state_changed(EMPTY)` follows when it listens."""
@@ -103,7 +103,7 @@ class EngineClient(QObject):
         """The last lines the engine wrote, newest last."""
         return self._process.excerpt(lines)
 
-    # -- models and settings -------------------------------------------------------------------------------------------
+    # -- models and settings -----------------------------------------------------------
 
     def load(self, model: str, settings: dict[str, Any] | None = None) -> Call:
         """Load a model (path or id); progress and the outcome arrive as signals."""
@@ -139,7 +139,7 @@ class EngineClient(QObject):
         self._allow(path)
         return self._channel.call("POST", "/engine/inspect", {"path": path})
 
-    # -- chat ----------------------------------------------------------------------------------------------------------
+    # -- chat --------------------------------------------------------------------------
 
     def chat_stream(self, body: dict[str, Any]) -> ChatStream:
         """Ask for an answer; `body` is OpenAI's, without `stream`."""
@@ -150,7 +150,7 @@ class EngineClient(QObject):
         body: dict[str, Any] = {"messages": messages} if messages is not None else {"text": text or ""}
         return self._channel.call("POST", "/engine/tokenize", body)
 
-    # -- what the engine measures ----------------------------------------------------------------------------------------
+    # -- what the engine measures ------------------------------------------------------
 
     def get_telemetry(self) -> Call:
         """One snapshot of the counters."""
@@ -180,7 +180,7 @@ class EngineClient(QObject):
         """Any other route of the engine."""
         return self._channel.call(method, path, body)
 
-    # -- news ------------------------------------------------------------------------------------------------------------
+    # -- news --------------------------------------------------------------------------
 
     def _came_up(self, url: str, key: str) -> None:
         self._channel.point_at(url, key)

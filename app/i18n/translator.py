@@ -8,7 +8,7 @@ from pathlib import Path
 
 FOLDER = Path(__file__).parent
 PSEUDO = "pseudo"
-"""A test language: every text longer and accented, so that a text that bypasses `tr` or a box that is too small shows."""
+"""A test language: every text longer and accented, so that a text without `tr` or a box that is too small shows."""
 
 _ACCENTS = str.maketrans("aeiouyAEIOUYcnsz", "àéîõüýÀÉÎÕÜÝçñšž")
 _catalogue: dict[str, list[str]] = {}

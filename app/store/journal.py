@@ -1,7 +1,7 @@
 """The journal of a streaming answer: each received piece is on the disk within `FLUSH_SECONDS`, at a constant cost.
 
-Threads: one writer, named "chat-journal", with a connection of its own; it alone waits for the disk, so the window never
-does. Lock: none but the queue's.
+Threads: one writer, named "chat-journal", with a connection of its own; it alone waits for the disk, so the window
+never does. Lock: none but the queue's.
 """
 
 from __future__ import annotations

@@ -47,9 +47,9 @@ class Conversation:
 class Message:
     """One message.
 
-    Attributes: `parent` the message it answers or follows (None: the first); `status` "complete", "partial" (the program
-    ended while it was received), "stopped" (by the user) or "failed"; `extra` everything else as JSON: `tool_calls`,
-    `attachments` [{name, text}], `figures` (what the engine measured), `model`, `finish_reason`, `problem`.
+    Attributes: `parent` the message it answers or follows (None: the first); `status` "complete", "partial" (the
+    program ended while it was received), "stopped" (by the user) or "failed"; `extra` everything else as JSON:
+    `tool_calls`, `attachments` [{name, text}], `figures` (what the engine measured), `model`, `finish_reason`, `problem`.
     """
 
     id: int

@@ -39,7 +39,7 @@ class Store:
         self.journal.close()
         self._db.close()
 
-    # -- conversations ---------------------------------------------------------------------------------------------------
+    # -- conversations -----------------------------------------------------------------
 
     def conversations(self) -> list[Conversation]:
         """Every conversation, pinned first, then the most recently used; broken records are skipped and reported."""
@@ -98,7 +98,7 @@ class Store:
         """Conversations whose title or any message contains all `words`, best first."""
         return search(self._db, words)
 
-    # -- messages --------------------------------------------------------------------------------------------------------
+    # -- messages ----------------------------------------------------------------------
 
     def messages(self, conversation: int) -> list[Message]:
         """All messages of all branches, oldest first; broken records are skipped and reported."""
@@ -150,7 +150,7 @@ class Store:
         """Show the branch that ends with `message`."""
         self._db.execute("UPDATE conversation SET active=? WHERE id=?", (message, conversation))
 
-    # -- the file --------------------------------------------------------------------------------------------------------
+    # -- the file ----------------------------------------------------------------------
 
     def _open(self) -> sqlite3.Connection:
         try:

@@ -19,7 +19,7 @@ def names() -> list[str]:
 
 
 def icon(name: str, color: QColor, disabled: QColor) -> QIcon:
-    """Icon `name` in `color`; `disabled` is used while its button is off. Raises FileNotFoundError for an unknown name."""
+    """Icon `name` in `color`, in `disabled` while its button is off. Raises FileNotFoundError for an unknown name."""
     result = QIcon()
     for size in _SIZES:
         result.addPixmap(pixmap(name, size, color), QIcon.Mode.Normal)

@@ -60,7 +60,7 @@ class Theme(QObject):
         return icons.icon(name, self.color(token), self.color("line_strong"))
 
     def tint(self, target: QAbstractButton | QLabel, name: str, token: str = "text_soft", size: int = 20) -> None:
-        """Put own icon `name` on a button or (as a picture of `size` points) a label, in the theme's colours from now on."""
+        """Put own icon `name` on a button, or on a label `size` points high, in the theme's colours from now on."""
         self._tinted[target] = (name, token, size)
         self._tint(target)
 

@@ -8,7 +8,7 @@ from app.i18n import tr
 
 
 def heading(updated: float, pinned: bool, now: datetime) -> str:
-    """ "Pinned", "Today", "Yesterday", "Last 7 days", "Last 30 days", or month and year. Times in seconds since 1970."""
+    """Pinned, Today, Yesterday, Last 7 days, Last 30 days, or month and year. `updated` in seconds since 1970."""
     if pinned:
         return tr("Pinned")
     day = datetime.fromtimestamp(updated).date()

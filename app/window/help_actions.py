@@ -65,8 +65,8 @@ class HelpActions(QObject):
         title.setAlignment(Qt.AlignmentFlag.AlignCenter)
         text = QLabel(
             tr(
-                "Runs mixture-of-experts language models larger than this computer's memory, by reading experts from the"
-                " SSD just before they are needed. Everything stays on this computer; nothing is sent anywhere."
+                "Runs mixture-of-experts language models larger than this computer's memory, by reading experts from"
+                " the SSD just before they are needed. Everything stays on this computer; nothing is sent anywhere."
             ),
             dialog,
         )

@@ -55,13 +55,14 @@ class MainWindow(QMainWindow):
         self._pages: dict[str, QWidget] = {}
         self._place = ""
         self._sidebar_open: bool | None = None
+        self._body = QWidget(self)
         self._stack = QStackedWidget(self)
         self._notices = QVBoxLayout()
         self.sidebar = Sidebar(self.context)
         self.header = Header(self.context)
         self.panel = EnginePanel(self.context)
         self._build()
-        self._toast = Toast(self.centralWidget())
+        self._toast = Toast(self._body)
         self.chat_actions = ChatActions(self.context, self.sidebar, self)
         self.help_actions = HelpActions(self.context, self)
         self.news = EngineNews(self.context, self.header, self.panel, self)
@@ -70,7 +71,7 @@ class MainWindow(QMainWindow):
         self._restore_geometry()
         self.show_place("chat")
 
-    # -- Frame -----------------------------------------------------------------------------------------------------------
+    # -- Frame -------------------------------------------------------------------------
 
     def show_place(self, name: str) -> None:
         """Bring a place to the front; it is made on the first visit."""
@@ -100,12 +101,12 @@ class MainWindow(QMainWindow):
                 old.dismiss()
         made = Notice(self.context.theme, kind, text, button, slot, details, self)
         self._notices.addWidget(made)
+        made.show()
         return made
 
     def notices(self) -> list[Notice]:
         """Notices that are shown."""
-        widgets = [self._notices.itemAt(at).widget() for at in range(self._notices.count())]
-        return [one for one in widgets if isinstance(one, Notice) and not one.isHidden()]
+        return [one for one in self._body.findChildren(Notice) if not one.isHidden()]
 
     @property
     def place(self) -> str:
@@ -130,7 +131,7 @@ class MainWindow(QMainWindow):
         if isinstance(chat, ChatPage):
             chat.branch.stop_all()
 
-    # -- building --------------------------------------------------------------------------------------------------------
+    # -- building ----------------------------------------------------------------------
 
     def _build(self) -> None:
         middle = QWidget(self)
@@ -142,14 +143,13 @@ class MainWindow(QMainWindow):
         self._notices.setSpacing(6)
         column.addLayout(self._notices)
         column.addWidget(self._stack, 1)
-        body = QWidget(self)
-        row = QHBoxLayout(body)
+        row = QHBoxLayout(self._body)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(0)
         row.addWidget(self.sidebar)
         row.addWidget(middle, 1)
         row.addWidget(self.panel)
-        self.setCentralWidget(body)
+        self.setCentralWidget(self._body)
         self.context.actions.fill(self.menuBar())
 
     def _connect_actions(self) -> None:
@@ -176,7 +176,7 @@ class MainWindow(QMainWindow):
         if told is not None:
             told()
 
-    # -- what the user does ------------------------------------------------------------------------------------------------
+    # -- what the user does ------------------------------------------------------------
 
     def _toggle_sidebar(self) -> None:
         self._sidebar_open = self.sidebar.narrow
@@ -215,7 +215,7 @@ class MainWindow(QMainWindow):
         elif name == "language":
             self.toast(tr("The language changes at the next start."))
 
-    # -- geometry ------------------------------------------------------------------------------------------------------------
+    # -- geometry ----------------------------------------------------------------------
 
     def _restore_geometry(self) -> None:
         screens = [_box(screen.availableGeometry()) for screen in QGuiApplication.screens()]

@@ -102,6 +102,7 @@ class Toast(QFrame):
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
+        self._within = parent
         self.setObjectName("toast")
         self._slot: Callable[[], object] | None = None
         self.label = QLabel(self)
@@ -137,7 +138,7 @@ class Toast(QFrame):
             self._slot()
 
     def _place(self) -> None:
-        within = self.parentWidget().rect()
+        within = self._within.rect()
         self.label.setWordWrap(False)
         width = min(self.sizeHint().width(), within.width() - 32)
         self.label.setWordWrap(self.sizeHint().width() > width)

@@ -1,4 +1,4 @@
-"""Fixtures of the window's tests: offscreen, in a folder of their own; Qt warnings and anything left behind fail a test."""
+"""Fixtures of the window's tests: offscreen, a folder of their own; Qt warnings and leaks fail a test."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from PySide6.QtCore import QCoreApplication, QEvent, QThreadPool, QTimer
 from PySide6.QtWidgets import QApplication
 
 from app import main as program_module
+from app.engine_client import State
 from app.i18n import choose_language
 
 STAND_IN = [sys.executable, str(Path(__file__).with_name("stand_in_engine.py"))]
@@ -72,6 +73,18 @@ def program(qapp: QApplication, tmp_path: Path) -> Iterator[program_module.Progr
     """The whole program with empty folders and no engine; closed afterwards."""
     made = program_module.build(qapp, _folder(tmp_path / "config"), _folder(tmp_path / "data"))
     made.window.resize(1100, 750)
+    yield made
+    close(made)
+
+
+@pytest.fixture
+def live(qtbot: Any, qapp: QApplication, tmp_path: Path) -> Iterator[program_module.Program]:
+    """The whole program on the stand-in engine, shown, with a model loaded."""
+    made = program_module.build(qapp, _folder(tmp_path / "config"), _folder(tmp_path / "data"), STAND_IN)
+    made.window.resize(1100, 750)
+    made.window.show()
+    made.begin()
+    qtbot.waitUntil(lambda: made.client.state == State.READY, timeout=20_000)
     yield made
     close(made)
 

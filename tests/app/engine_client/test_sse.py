@@ -6,7 +6,9 @@ import pytest
 
 from app.engine_client.sse import SseEvent, SseParser
 
-STREAM = ": hello\r\nid: 7\r\nevent: state\r\ndata: {\"a\":\r\ndata: \"ü\"}\r\n\r\ndata:x\n\n\nevent: lost\n\ndata: y\n\n".encode()
+STREAM = (
+    ': hello\r\nid: 7\r\nevent: state\r\ndata: {"a":\r\ndata: "ü"}\r\n\r\ndata:x\n\n\nevent: lost\n\ndata: y\n\n'
+).encode()
 EVENTS = [SseEvent("state", '{"a":\n"ü"}', "7"), SseEvent("message", "x", "7"), SseEvent("message", "y", "7")]
 
 
