@@ -96,7 +96,7 @@ class Actions:
     def __getitem__(self, name: str) -> QAction:
         return self._actions[name]
 
-    def connect(self, name: str, slot: Callable[..., object]) -> QAction:  # type: ignore[override]
+    def connect(self, name: str, slot: Callable[..., object]) -> QAction:
         """Make action `name` do `slot` and enable it. Raises KeyError for an undeclared name."""
         action = self._actions[name]
         action.triggered.connect(slot)

@@ -49,7 +49,7 @@ class Message:
 
     Attributes: `parent` the message it answers or follows (None: the first); `status` "complete", "partial" (the
     program ended while it was received), "stopped" (by the user) or "failed"; `extra` everything else as JSON:
-    `tool_calls`, `attachments` [{name, text}], `figures` (what the engine measured), `model`, `finish_reason`, `problem`.
+    `tool_calls`, `attachments` [{name, text}], `figures` (of the engine), `model`, `finish_reason`, `problem`.
     """
 
     id: int

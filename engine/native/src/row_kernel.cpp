@@ -19,8 +19,8 @@ inline void fetch(const std::byte* p, std::size_t bytes) {
 #if defined(__GNUC__)
     for (std::size_t b = 0; b < bytes; b += kLine) __builtin_prefetch(p + b, 0, 3);
 #else
-    (void) p;
-    (void) bytes;
+    (void)p;
+    (void)bytes;
 #endif
 }
 

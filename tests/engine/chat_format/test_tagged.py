@@ -58,7 +58,13 @@ def summary(parts: list[Part]) -> dict[str, object]:
 
 
 PARIS = ("get_weather", {"city": "Paris", "days": 3})
-DS = ("<｜tool▁calls▁begin｜>", "<｜tool▁call▁begin｜>", "<｜tool▁sep｜>", "<｜tool▁call▁end｜>", "<｜tool▁calls▁end｜>")
+DS = (
+    "<｜tool▁calls▁begin｜>",
+    "<｜tool▁call▁begin｜>",
+    "<｜tool▁sep｜>",
+    "<｜tool▁call▁end｜>",
+    "<｜tool▁calls▁end｜>",
+)
 CASES = {
     "hermes": (
         Family.HERMES,
@@ -95,8 +101,7 @@ CASES = {
     ),
     "deepseek v3": (
         Family.DEEPSEEK,
-        f"{DS[0]}{DS[1]}function{DS[2]}get_weather\n```json\n"
-        f'{{"city": "Paris", "days": 3}}\n```{DS[3]}{DS[4]}',
+        f'{DS[0]}{DS[1]}function{DS[2]}get_weather\n```json\n{{"city": "Paris", "days": 3}}\n```{DS[3]}{DS[4]}',
         "",
     ),
     "deepseek v3.1": (

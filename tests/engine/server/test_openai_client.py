@@ -20,7 +20,10 @@ WEATHER = {
         "description": "The weather in a city",
         "parameters": {
             "type": "object",
-            "properties": {"city": {"enum": ["Paris", "Rome"]}, "days": {"type": "integer", "minimum": 1, "maximum": 9}},
+            "properties": {
+                "city": {"enum": ["Paris", "Rome"]},
+                "days": {"type": "integer", "minimum": 1, "maximum": 9},
+            },
             "required": ["city", "days"],
         },
     },
@@ -60,7 +63,12 @@ def test_a_stream_is_the_same_text_in_pieces_and_ends_with_usage(client: openai.
 def test_seeds_repeat_and_temperatures_vary(client: openai.OpenAI) -> None:
     def text(seed: int) -> str | None:
         answer = client.chat.completions.create(
-            model="demo-moe", messages=FOX, temperature=1.5, seed=seed, max_tokens=16, extra_body={"cache_prompt": False}
+            model="demo-moe",
+            messages=FOX,
+            temperature=1.5,
+            seed=seed,
+            max_tokens=16,
+            extra_body={"cache_prompt": False},
         )
         return answer.choices[0].message.content
 
@@ -92,7 +100,11 @@ def test_logprobs_are_those_of_the_answer(client: openai.OpenAI) -> None:
 def test_structured_output_fits_the_schema(client: openai.OpenAI) -> None:
     schema = {
         "type": "object",
-        "properties": {"name": {"type": "string", "maxLength": 12}, "age": {"type": "integer"}, "kind": {"const": "fox"}},
+        "properties": {
+            "name": {"type": "string", "maxLength": 12},
+            "age": {"type": "integer"},
+            "kind": {"const": "fox"},
+        },
         "required": ["name", "age", "kind"],
         "additionalProperties": False,
     }
@@ -161,9 +173,21 @@ def test_a_conversation_with_tool_results_is_answered(client: openai.OpenAI) -> 
 
 
 def test_completions_and_their_echo(client: openai.OpenAI) -> None:
-    answer = client.completions.create(model="demo-moe", prompt="The capital of", max_tokens=6, temperature=0, echo=True)
+    answer = client.completions.create(
+        model="demo-moe",
+        prompt="The capital of",
+        max_tokens=6,
+        temperature=0,
+        echo=True,
+    )
     assert answer.choices[0].text.startswith("The capital of")
-    parts = client.completions.create(model="demo-moe", prompt="The capital of", max_tokens=6, temperature=0, stream=True)
+    parts = client.completions.create(
+        model="demo-moe",
+        prompt="The capital of",
+        max_tokens=6,
+        temperature=0,
+        stream=True,
+    )
     streamed = "".join(part.choices[0].text for part in parts if part.choices)
     assert "The capital of" + streamed == answer.choices[0].text
 

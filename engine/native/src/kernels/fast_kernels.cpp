@@ -40,7 +40,9 @@ unsigned saved_states() {
 #endif
 }
 
-constexpr bool bit(unsigned word, int n) { return (word >> n & 1U) != 0; }
+constexpr bool bit(unsigned word, int n) {
+    return (word >> n & 1U) != 0;
+}
 
 struct Processor {
     bool avx512vnni = false;
