@@ -23,12 +23,12 @@ class Inspection:
     Attributes:
         name, architecture, paths, total_bytes: as in `ModelFiles`.
         n_weights: how many numbers the model consists of.
-        quantization: bytes by type of tensor, the largest first.
+        type_bytes: bytes by type of tensor, the largest first.
         n_layer, n_expert_layer: blocks, and those of them with routed experts.
         n_expert, n_expert_used: experts per layer, and how many work on a token.
         smallest_expert_bytes, largest_expert_bytes: one expert with all its projections; 0 without experts.
         context_length: tokens the model was made for; 0 if the file does not say.
-        kv_bytes_per_1000: memory for 1,000 tokens of conversation.
+        kv_bytes_per_token: memory for each token of conversation.
         has_chat_template: whether it was made to answer, and says how to be asked.
         plan: how memory would be divided here.
     """
@@ -38,7 +38,7 @@ class Inspection:
     paths: tuple[str, ...]
     total_bytes: int
     n_weights: int
-    quantization: dict[str, int]
+    type_bytes: dict[str, int]
     n_layer: int
     n_expert_layer: int
     n_expert: int
@@ -46,13 +46,24 @@ class Inspection:
     smallest_expert_bytes: int
     largest_expert_bytes: int
     context_length: int
-    kv_bytes_per_1000: int
+    kv_bytes_per_token: int
     has_chat_template: bool
     plan: MemoryPlan
 
     def to_json(self) -> dict[str, Any]:
-        """The facts as JSON types."""
-        return dataclasses.asdict(self) | {"cached_share": self.plan.cached_share}
+        """The facts as JSON types, with the figures of the plan that belong to the model itself beside them."""
+        return dataclasses.asdict(self) | {
+            "quantization": self.quantization,
+            "always_bytes": self.plan.always_bytes,
+            "expert_bytes": self.plan.expert_bytes,
+            "token_bytes": self.plan.token_bytes,
+            "cached_share": self.plan.cached_share,
+        }
+
+    @property
+    def quantization(self) -> str:
+        """The type that most of the weights have."""
+        return next(iter(self.type_bytes), "")
 
 
 def inspect_model(files: ModelFiles, settings: SizingSettings, available: MemoryAvailable) -> Inspection:
@@ -67,7 +78,7 @@ def inspect_model(files: ModelFiles, settings: SizingSettings, available: Memory
         paths=tuple(str(path) for path in files.paths),
         total_bytes=files.total_bytes,
         n_weights=sum(tensor.n_weights for tensor in files.tensors),
-        quantization=dict(sizes.most_common()),
+        type_bytes=dict(sizes.most_common()),
         n_layer=files.n_layer,
         n_expert_layer=len(experts),
         n_expert=files.n_expert,
@@ -75,7 +86,7 @@ def inspect_model(files: ModelFiles, settings: SizingSettings, available: Memory
         smallest_expert_bytes=min(experts, default=0),
         largest_expert_bytes=max(experts, default=0),
         context_length=files.context_length,
-        kv_bytes_per_1000=1000 * kv_bytes_per_token(files),
+        kv_bytes_per_token=kv_bytes_per_token(files),
         has_chat_template=files.chat_template is not None,
         plan=plan_memory(files, settings, available),
     )
@@ -118,8 +129,8 @@ def _sentences(facts: Inspection) -> Iterator[tuple[str, str]]:
 
 
 def _weights(facts: Inspection) -> str:
-    total = sum(facts.quantization.values())
-    shares = [f"{nbytes / total:.0%} {name}" for name, nbytes in facts.quantization.items() if nbytes / total >= 0.005]
+    total = sum(facts.type_bytes.values())
+    shares = [f"{nbytes / total:.0%} {name}" for name, nbytes in facts.type_bytes.items() if nbytes / total >= 0.005]
     bits = total * 8 / facts.n_weights
     return f"{_count(facts.n_weights)}, {bits:.1f} bits each on average; stored as {', '.join(shares)}"
 
@@ -139,7 +150,7 @@ def _experts(facts: Inspection) -> str:
 
 def _context(facts: Inspection) -> str:
     most = f"up to {facts.context_length:,} tokens; " if facts.context_length else ""
-    return f"{most}1,000 tokens of conversation take {format_bytes(facts.kv_bytes_per_1000)} of memory"
+    return f"{most}1,000 tokens of conversation take {format_bytes(1000 * facts.kv_bytes_per_token)} of memory"
 
 
 def _here(plan: MemoryPlan) -> str:

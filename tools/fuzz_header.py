@@ -19,6 +19,8 @@ from hypothesis import HealthCheck, given, seed, settings
 
 from tests.engine.gguf.broken_files import BROKEN, Broken, opens
 
+SECONDS_PER_FILE = 2.0
+
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the cases and print what came of them."""
@@ -43,11 +45,14 @@ def run(cases: int, start: int) -> Counter[bool]:
         path = Path(folder) / "broken.gguf"
 
         @seed(start)
-        @settings(max_examples=cases, database=None, deadline=20_000, suppress_health_check=list(HealthCheck))
+        @settings(max_examples=cases, database=None, deadline=None, suppress_health_check=list(HealthCheck))
         @given(broken=BROKEN)
         def try_file(broken: Broken) -> None:
             broken.write(path)
+            began = time.process_time()
             counts[opens(path)] += 1
+            # Of the processor, not of the clock: a busy drive is no fault of the reader.
+            assert time.process_time() - began < SECONDS_PER_FILE, "the reader takes too long over this file"
 
         try_file()
     return counts

@@ -29,8 +29,8 @@ def test_the_demo_models_figures(demo_model: Path) -> None:
     assert facts.total_bytes == demo_model.stat().st_size
     assert facts.smallest_expert_bytes == 3 * 256 * 256 // 256 * 144
     assert facts.largest_expert_bytes == 256 * 256 // 256 * (2 * 144 + 210)
-    assert facts.plan.always_bytes + facts.plan.expert_bytes == sum(facts.quantization.values())
-    assert facts.kv_bytes_per_1000 == 1000 * 8 * 2 * (64 + 64) * 2
+    assert facts.plan.always_bytes + facts.plan.expert_bytes == sum(facts.type_bytes.values())
+    assert facts.kv_bytes_per_token == 8 * 2 * (64 + 64) * 2
     assert facts.has_chat_template
 
 
@@ -85,5 +85,6 @@ def test_json_has_every_figure(demo_model: Path, available: MemoryAvailable) -> 
     facts = inspect_model(open_model(demo_model), EngineSettings(), available)
     data = json.loads(json.dumps(facts.to_json()))
     assert data["plan"]["token_bytes"] == facts.plan.token_bytes
-    assert data["architecture"] == "qwen3moe"
+    assert (data["architecture"], data["quantization"]) == ("qwen3moe", "Q4_K")
+    assert data["always_bytes"] + data["expert_bytes"] == sum(data["type_bytes"].values())
     assert data["paths"] == [str(demo_model)]
