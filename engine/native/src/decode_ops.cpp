@@ -7,14 +7,31 @@
 namespace gannet {
 namespace {
 
-constexpr std::int64_t kRowsPerChunk = 64;
+// Long enough that the start of a chunk, which nothing has fetched, does not count; measured.
+constexpr std::int64_t kChunkBytes = 220 << 10;
 
 // Per thread of ggml's team: the input in the type the weights' dot product takes.
 thread_local ReadyVector vector;
 
-std::uint32_t chunks_of(std::int64_t rows) {
-    return static_cast<std::uint32_t>((rows + kRowsPerChunk - 1) / kRowsPerChunk);
-}
+// How a matrix is cut into chunks of whole rows.
+struct Cut {
+    std::uint32_t chunks = 1;
+    std::int64_t rows = 0;  // a chunk
+
+    // A multiple of `share` chunks (where there are rows enough), of about kChunkBytes.
+    Cut(const ggml_tensor* weights, std::uint32_t share) {
+        const std::int64_t n = weights->ne[1];
+        const auto bytes = n * static_cast<std::int64_t>(weights->nb[1]);
+        const std::int64_t fair = std::max<std::int64_t>(1, (bytes + kChunkBytes / 2) / kChunkBytes);
+        const std::int64_t wanted = (fair + share - 1) / share * share;
+        rows = std::max<std::int64_t>(1, (n + wanted - 1) / wanted);
+        chunks = static_cast<std::uint32_t>((n + rows - 1) / rows);
+    }
+    std::int64_t begin(std::uint32_t chunk) const { return chunk * rows; }
+    std::int64_t end(std::uint32_t chunk, const ggml_tensor* weights) const {
+        return std::min(begin(chunk) + rows, weights->ne[1]);
+    }
+};
 
 Rows rows_at(const ggml_tensor* weights, const std::byte* data) {
     return {data, weights->nb[1], weights->ne[0]};
@@ -87,13 +104,13 @@ void ExpertOp::compute(ggml_tensor*, int ith, int, void* self) {
     ExpertStore& store = run.model->store();
     const ggml_tensor* weights = op.products[0].node->src[0];
     const ggml_tensor* input = op.products[0].node->src[1];
-    const std::uint32_t chunks = chunks_of(weights->ne[1]);
+    const Cut cut(weights, 1);
     const auto n_products = static_cast<std::uint32_t>(op.products.size());
-    const auto total = static_cast<std::uint32_t>(run.order.size()) * n_products * chunks;
+    const auto total = static_cast<std::uint32_t>(run.order.size()) * n_products * cut.chunks;
     const float* have = nullptr;
     for (std::uint32_t c = 0; (c = op.next.fetch_add(1, std::memory_order_relaxed)) < total;) {
-        const std::uint32_t rank = run.order[c / (n_products * chunks)];
-        const Product& product = op.products[c / chunks % n_products];
+        const std::uint32_t rank = run.order[c / (n_products * cut.chunks)];
+        const Product& product = op.products[c / cut.chunks % n_products];
         const std::byte* data = store.wait(run.slots[rank], product.part);
         if (data == nullptr) {
             run.failed.store(true, std::memory_order_relaxed);
@@ -102,27 +119,24 @@ void ExpertOp::compute(ggml_tensor*, int ith, int, void* self) {
         const float* x = input_row(input, rank);
         if (x != have) vector.set(product.kernel, x, input->ne[0]);
         have = x;
-        const std::int64_t first = std::int64_t{c % chunks} * kRowsPerChunk;
-        const std::int64_t last = std::min(first + kRowsPerChunk, weights->ne[1]);
-        multiply_rows(product.kernel, rows_at(product.node->src[0], data), first, last, vector,
-                      output_row(product.node, rank));
+        const std::uint32_t chunk = c % cut.chunks;
+        multiply_rows(product.kernel, rows_at(product.node->src[0], data), cut.begin(chunk), cut.end(chunk, weights),
+                      vector, output_row(product.node, rank));
     }
     if (ith == 0) count(run.model->counters().expert_ns, now_ns() - begin);
 }
 
-void DenseOp::compute(ggml_tensor*, int, int, void* self) {
+void DenseOp::compute(ggml_tensor*, int, int nth, void* self) {
     DenseOp& op = *static_cast<DenseOp*>(self);
     const ggml_tensor* weights = op.node->src[0];
     const auto* x = static_cast<const float*>(op.node->src[1]->data);
     bool ready = false;
-    const std::uint32_t total = chunks_of(weights->ne[1]);
-    for (std::uint32_t c = 0; (c = op.next.fetch_add(1, std::memory_order_relaxed)) < total;) {
+    const Cut cut(weights, static_cast<std::uint32_t>(nth));
+    for (std::uint32_t c = 0; (c = op.next.fetch_add(1, std::memory_order_relaxed)) < cut.chunks;) {
         if (!ready) vector.set(op.kernel, x, weights->ne[0]);
         ready = true;
-        const std::int64_t first = std::int64_t{c} * kRowsPerChunk;
-        const std::int64_t last = std::min(first + kRowsPerChunk, weights->ne[1]);
-        multiply_rows(op.kernel, rows_at(weights, static_cast<const std::byte*>(weights->data)), first, last, vector,
-                      static_cast<float*>(op.node->data));
+        multiply_rows(op.kernel, rows_at(weights, static_cast<const std::byte*>(weights->data)), cut.begin(c),
+                      cut.end(c, weights), vector, static_cast<float*>(op.node->data));
     }
 }
 

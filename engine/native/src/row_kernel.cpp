@@ -7,29 +7,20 @@
 
 #include "cpu_library.h"
 #include "kernels/fast_kernels.h"
+#include "kernels/read_ahead.h"
 
 namespace gannet {
 namespace {
 
-constexpr std::size_t kLine = 64;
-constexpr std::size_t kAhead = 2304;  // bytes: nearer arrives late, farther is evicted before its use
 constexpr std::int64_t kTrialRows = 37;
-
-inline void fetch(const std::byte* p, std::size_t bytes) {
-#if defined(__GNUC__)
-    for (std::size_t b = 0; b < bytes; b += kLine) __builtin_prefetch(p + b, 0, 3);
-#else
-    (void)p;
-    (void)bytes;
-#endif
-}
 
 void multiply_with_ggml(const RowKernel& kernel, const Rows& rows, std::int64_t begin, std::int64_t end,
                         const std::byte* vector, float* out) {
     const auto n = static_cast<int>(rows.columns);
     const std::byte* row = rows.data + static_cast<std::size_t>(begin) * rows.stride;
+    begin_reading(row);
     for (std::int64_t r = begin; r < end; r++, row += rows.stride) {
-        fetch(row + kAhead, rows.stride);
+        read_ahead(row, rows.stride);
         kernel.dot(n, out + r, 0, row, 0, vector, 0, 1);
     }
 }

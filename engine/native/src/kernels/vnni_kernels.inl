@@ -7,11 +7,10 @@
 #include <cstring>
 
 #include "kernels/fast_kernels.h"
+#include "kernels/read_ahead.h"
 
 namespace gannet::GANNET_KERNELS {
 namespace {
-
-constexpr std::size_t kAhead = 3456;  // bytes fetched ahead: measured best of 0 to 8 KiB
 
 struct BlockQ4K {
     std::uint16_t d;
@@ -81,10 +80,7 @@ float dot_q4_k(const BlockQ4K* x, const PackedQ8K* y, std::int64_t blocks) {
     __m256 sum = _mm256_setzero_ps();
     __m128 sum_mins = _mm_setzero_ps();
     for (std::int64_t i = 0; i < blocks; i++) {
-        const char* ahead = reinterpret_cast<const char*>(x + i) + kAhead;
-        _mm_prefetch(ahead, _MM_HINT_T0);
-        _mm_prefetch(ahead + 64, _MM_HINT_T0);
-        _mm_prefetch(ahead + 128, _MM_HINT_T0);
+        read_ahead(reinterpret_cast<const std::byte*>(x + i), sizeof *x);
         const std::uint32_t a = word(x[i].scales);
         const std::uint32_t b = word(x[i].scales + 4);
         const std::uint32_t c = word(x[i].scales + 8);
@@ -115,6 +111,7 @@ float dot_q4_k(const BlockQ4K* x, const PackedQ8K* y, std::int64_t blocks) {
 
 void multiply_q4_k(const Rows& rows, std::int64_t begin, std::int64_t end, const std::byte* packed, float* out) {
     const auto* y = reinterpret_cast<const PackedQ8K*>(packed);
+    begin_reading(rows.data + static_cast<std::size_t>(begin) * rows.stride);
     for (std::int64_t r = begin; r < end; r++) {
         const std::byte* row = rows.data + static_cast<std::size_t>(r) * rows.stride;
         out[r] = dot_q4_k(reinterpret_cast<const BlockQ4K*>(row), y, rows.columns / 256);
