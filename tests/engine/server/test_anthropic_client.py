@@ -11,6 +11,7 @@ from tests.engine.server.server_process import ServerProcess, wait_until
 
 CAPITAL = [{"role": "user", "content": "What is the capital of France?"}]
 FOX = [{"role": "user", "content": "Tell me a story about a fox."}]
+GREEDY = {"temperature": 0}  # the client has no such argument any more, servers do
 WEATHER = {
     "name": "get_weather",
     "description": "The weather in a city",
@@ -25,7 +26,7 @@ def client(server: ServerProcess) -> Iterator[anthropic.Anthropic]:
 
 
 def test_message(client: anthropic.Anthropic) -> None:
-    message = client.messages.create(model="demo-moe", messages=CAPITAL, max_tokens=30, temperature=0)
+    message = client.messages.create(model="demo-moe", messages=CAPITAL, max_tokens=30, extra_body=GREEDY)
     assert message.content[0].text == "The capital of France is Paris."
     assert message.stop_reason == "end_turn" and message.role == "assistant"
     usage = message.usage
@@ -33,7 +34,7 @@ def test_message(client: anthropic.Anthropic) -> None:
 
 
 def test_stream_is_the_same_text(client: anthropic.Anthropic) -> None:
-    with client.messages.stream(model="demo-moe", messages=CAPITAL, max_tokens=30, temperature=0) as stream:
+    with client.messages.stream(model="demo-moe", messages=CAPITAL, max_tokens=30, extra_body=GREEDY) as stream:
         text = "".join(stream.text_stream)
         final = stream.get_final_message()
     assert text == "The capital of France is Paris." == final.content[0].text
@@ -41,10 +42,10 @@ def test_stream_is_the_same_text(client: anthropic.Anthropic) -> None:
 
 
 def test_max_tokens_and_stop_sequences_are_told_apart(client: anthropic.Anthropic) -> None:
-    cut = client.messages.create(model="demo-moe", messages=CAPITAL, max_tokens=3, temperature=0)
+    cut = client.messages.create(model="demo-moe", messages=CAPITAL, max_tokens=3, extra_body=GREEDY)
     assert cut.stop_reason == "max_tokens"
     stopped = client.messages.create(
-        model="demo-moe", messages=CAPITAL, max_tokens=30, temperature=0, stop_sequences=["France"]
+        model="demo-moe", messages=CAPITAL, max_tokens=30, extra_body=GREEDY, stop_sequences=["France"]
     )
     assert (stopped.stop_reason, stopped.stop_sequence) == ("stop_sequence", "France")
     assert stopped.content[0].text == "The capital of "
@@ -53,7 +54,7 @@ def test_max_tokens_and_stop_sequences_are_told_apart(client: anthropic.Anthropi
 @pytest.mark.parametrize("choice", [{"type": "any"}, {"type": "tool", "name": "get_weather"}])
 def test_forced_tool_use(client: anthropic.Anthropic, choice: dict[str, str]) -> None:
     with client.messages.stream(
-        model="demo-moe", messages=CAPITAL, tools=[WEATHER], tool_choice=choice, max_tokens=120, temperature=0
+        model="demo-moe", messages=CAPITAL, tools=[WEATHER], tool_choice=choice, max_tokens=120, extra_body=GREEDY
     ) as stream:
         message = stream.get_final_message()
     assert message.stop_reason == "tool_use"
