@@ -51,6 +51,7 @@ class ModelFacts:
     experts_bytes: int
     expert_bytes: int
     kv_bytes_per_token: int
+    embedding_bytes: int
     shapes: tuple[ExpertShape, ...]
     ranges: tuple[ReadRange, ...]
 
@@ -93,6 +94,7 @@ def facts_of(files: ModelFiles) -> ModelFacts:
         experts_bytes=experts_bytes,
         expert_bytes=experts_bytes // max(1, n_moe_layer * files.n_expert),
         kv_bytes_per_token=kv_bytes_per_token(files),
+        embedding_bytes=_embedding_bytes(files),
         shapes=_shapes(experts, files.n_expert_used),
         ranges=_ranges(experts),
     )
@@ -109,3 +111,9 @@ def _shapes(experts: tuple[ExpertTensor, ...], n_used: int) -> tuple[ExpertShape
 def _ranges(experts: tuple[ExpertTensor, ...]) -> tuple[ReadRange, ...]:
     places = [ReadRange(e.tensor.file, e.offset_of(i), e.bytes_per_expert) for e in experts for i in range(e.n_expert)]
     return tuple(places[:: max(1, len(places) // MAX_RANGES)])
+
+
+def _embedding_bytes(files: ModelFiles) -> int:
+    """The table of which a token needs one row; 0 where it is the output matrix too, which is used whole."""
+    names = {t.name: t.nbytes for t in files.tensors}
+    return names.get("token_embd.weight", 0) if "output.weight" in names else 0

@@ -19,9 +19,23 @@ from autotune.probes.volume import VOLUME, VolumeResult
 PROBES: tuple[Probe[Any], ...] = (MEMORY, CORES, GPUS, VOLUME, BANDWIDTH, COMPUTE, DRIVE)
 
 __all__ = [
-    "PROBES", "BandwidthResult", "ComputeResult", "CoresResult", "DriveResult", "GpuResult", "MemoryResult",
-    "Probe", "Reading", "VolumeResult", "run_probes",
-]  # fmt: skip
+    "CORES",
+    "GPUS",
+    "MEMORY",
+    "PROBES",
+    "VOLUME",
+    "BandwidthResult",
+    "ComputeResult",
+    "CoresResult",
+    "DriveResult",
+    "GpuResult",
+    "MemoryResult",
+    "Probe",
+    "Reading",
+    "VolumeResult",
+    "read",
+    "run_probes",
+]
 
 
 def run_probes(

@@ -1,0 +1,92 @@
+"""What is known of every arm: its runs, whether its answers agree, and its public record."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from statistics import fmean, median
+from typing import Any
+
+from autotune.result import Accuracy, Arm, ArmState, Interval
+from autotune.statistics import speed_interval
+from autotune.worker import Run
+
+
+@dataclass
+class ArmRecord:
+    """An arm while the tuning runs; `public` is what leaves the tuner."""
+
+    name: str
+    changes: Mapping[str, Any]
+    default: bool
+    predicted_tok_s: float | None
+    state: ArmState = ArmState.WAITING
+    runs: list[Run] = field(default_factory=list)
+    ratio: Interval | None = None
+    identical: bool | None = None
+    error: str | None = None
+
+    def add(self, run: Run) -> None:
+        """Note a run."""
+        self.runs.append(run)
+
+    def speeds(self) -> tuple[float, ...]:
+        """Tokens per second of each run."""
+        return tuple(len(r.seconds) / sum(r.seconds) for r in self.runs if r.seconds and sum(r.seconds) > 0)
+
+    def stall_ms(self) -> float | None:
+        """Milliseconds per token spent waiting for the drive."""
+        return fmean(r.stall_ms_per_token for r in self.runs) if self.runs else None
+
+    def read_bytes(self) -> float | None:
+        """Bytes read per token."""
+        return fmean(r.read_bytes_per_token for r in self.runs) if self.runs else None
+
+    def public(self) -> Arm:
+        """The record as it is shown."""
+        hits = [r.hit_rate for r in self.runs if r.hit_rate is not None]
+        return Arm(
+            name=self.name,
+            settings=dict(self.changes),
+            default=self.default,
+            state=self.state,
+            runs_tok_s=self.speeds(),
+            decode_tok_s=speed_interval(self.speeds()),
+            first_token_s=median(r.first_token_s for r in self.runs) if self.runs else None,
+            ratio=self.ratio,
+            predicted_tok_s=self.predicted_tok_s,
+            hit_rate=fmean(hits) if hits else None,
+            stall_ms_per_token=self.stall_ms(),
+            read_bytes_per_token=self.read_bytes(),
+            memory_bytes=max((r.memory_bytes for r in self.runs), default=None),
+            identical=self.identical,
+            error=self.error,
+        )
+
+
+@dataclass
+class Answers:
+    """The defaults' answer to every prompt, as far as it has been computed."""
+
+    reference: dict[int, tuple[int, ...]] = field(default_factory=dict)
+
+    def learn(self, prompt: int, tokens: Sequence[int]) -> None:
+        """Keep the longest answer of the defaults."""
+        if len(tokens) > len(self.reference.get(prompt, ())):
+            self.reference[prompt] = tuple(tokens)
+
+    def agree(self, prompt: int, tokens: Sequence[int]) -> bool:
+        """Whether an answer is the same as the defaults' on all tokens that both have."""
+        known = self.reference.get(prompt, ())
+        n = min(len(known), len(tokens))
+        return tuple(tokens[:n]) == known[:n]
+
+
+def accuracy(arms: Sequence[ArmRecord]) -> Accuracy | None:
+    """How far the machine model's guesses were from what was measured; None without measured arms."""
+    errors = []
+    for arm in arms:
+        measured = speed_interval(arm.speeds())
+        if measured is not None and arm.predicted_tok_s is not None:
+            errors.append(abs(arm.predicted_tok_s - measured.middle) / measured.middle)
+    return Accuracy(arms=len(errors), median_error=median(errors), worst_error=max(errors)) if errors else None

@@ -1,0 +1,72 @@
+"""How a time budget is spent: how long to probe, how many arms, how many tokens a run. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from autotune.race import FEWEST_CONFIRMATIONS
+
+PROBE_SHARE = 0.17
+PROBE_SECONDS = 26.0
+"""What the probes take at scale 1 on an ordinary machine (their bounds are far higher)."""
+PREPARE_SHARE = 0.2
+CONFIRM_SHARE = 0.4
+"""Of the time for measuring, what is kept for the last comparison."""
+MOST_ARMS = 8
+FEWEST_ARMS = 2
+MOST_TOKENS = 24
+GOOD_TOKENS = 6
+"""Fewer tokens a run say little: rather fewer arms."""
+LONGEST_RUN_SECONDS = 6.0
+RUN_OVERHEAD_SECONDS = 0.3
+
+
+@dataclass(frozen=True)
+class Pace:
+    """`arms` to start with (the defaults included) and `tokens` a run."""
+
+    arms: int
+    tokens: int
+
+
+def probe_scale(budget_s: float) -> float:
+    """By what factor the probes' measuring times are shortened."""
+    return max(0.1, min(1.0, PROBE_SHARE * budget_s / PROBE_SECONDS))
+
+
+def halving_runs(arms: int, prompts: int) -> int:
+    """Runs until one challenger is left beside the defaults."""
+    total = 0
+    while arms > 2:
+        total += arms * prompts
+        arms = 1 + max(1, (arms - 1) // 2)
+    return total
+
+
+def pace(measure_s: float, token_s: float, prompts: int) -> Pace:
+    """The most arms that leave a run enough tokens. `token_s`: a token of the defaults, measured."""
+    best = Pace(FEWEST_ARMS, 2)
+    for arms in range(MOST_ARMS, FEWEST_ARMS - 1, -1):
+        tokens = min(_halving_tokens(arms, measure_s, token_s, prompts), _confirm_tokens(measure_s, token_s))
+        found = Pace(arms, max(2, min(MOST_TOKENS, tokens)))
+        if found.tokens >= GOOD_TOKENS:
+            return found
+        best = found if found.tokens > best.tokens else best
+    return best
+
+
+def _halving_tokens(arms: int, measure_s: float, token_s: float, prompts: int) -> int:
+    runs = halving_runs(arms, prompts)
+    if not runs:
+        return MOST_TOKENS
+    return int((measure_s * (1 - CONFIRM_SHARE) / runs - RUN_OVERHEAD_SECONDS) / max(token_s, 1e-6)) - 1
+
+
+def _confirm_tokens(measure_s: float, token_s: float) -> int:
+    runs = 4 * FEWEST_CONFIRMATIONS
+    return int((measure_s * CONFIRM_SHARE / runs - RUN_OVERHEAD_SECONDS) / max(token_s, 1e-6)) - 1
+
+
+def run_limit(tokens: int, token_s: float) -> float:
+    """Seconds after which a run is cut: an arm three times as slow as the defaults has shown enough."""
+    return max(1.0, 3.0 * (tokens + 1) * token_s)

@@ -1,0 +1,370 @@
+"""The tuning: probes, candidates, measured runs, verdict, presets; tells of its progress and keeps its budget.
+
+`tune` is the whole of it as one function for the command line, the service and the wizard. It works on the caller's
+thread; everything that can crash or hang runs in the bench's process.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from statistics import fmean
+from typing import Any
+
+from autotune.arms import Answers, ArmRecord, accuracy
+from autotune.candidates import DEFAULTS, candidates, operating
+from autotune.control import CancelledError, Control, never
+from autotune.facts import ModelFacts, facts_of
+from autotune.fingerprint import engine_parts, fingerprint, machine_parts, model_parts
+from autotune.machine import MachineModel, Operating, machine_model
+from autotune.pace import CONFIRM_SHARE, PREPARE_SHARE, Pace, pace, probe_scale, run_limit
+from autotune.presets import Tuned, presets
+from autotune.probes import CORES, GPUS, MEMORY, VOLUME, Probe, Reading, read, run_probes
+from autotune.race import Race, Turn, Verdict
+from autotune.reasons import reason
+from autotune.result import Arm, ArmState, DrivePoint, Fingerprint, Phase, TuneEvent, TuneResult
+from autotune.workbench import Bench, BenchCrashedError, BenchRefusedError, ProcessBench
+from autotune.worker import Loaded, Run
+from engine import __version__
+from engine.errors import GannetError
+from engine.gguf import ModelFiles
+from engine.processors import available_cores
+from engine.settings import EngineSettings
+
+DEFAULT_BUDGET_S = 180.0
+SHORTEST_BUDGET_S = 10.0
+BASELINE_TOKENS = 6
+Report = Callable[[TuneEvent], None]
+Readings = Mapping[str, Reading[Any]]
+ProbeRunner = Callable[..., dict[str, Reading[Any]]]
+
+
+class TuningFailedError(GannetError):
+    """The model could not be measured at all; the message says why."""
+
+
+def tune(
+    files: ModelFiles,
+    base: EngineSettings,
+    *,
+    budget_s: float = DEFAULT_BUDGET_S,
+    report: Report = lambda _event: None,
+    cancelled: Callable[[], bool] = never,
+    bench: Bench | None = None,
+    probe: ProbeRunner = run_probes,
+    clock: Callable[[], float] = time.perf_counter,
+) -> TuneResult:
+    """Measure `files` beginning with the settings `base`, for about `budget_s` seconds.
+
+    Never raises for a cancelled tuning, an arm that crashes or a figure that cannot be measured: the result says
+    so. Raises `TuningFailedError` where not even the settings it began with can be measured, `ValueError` for a budget
+    under ten seconds. The bench is closed in every case.
+    """
+    if budget_s < SHORTEST_BUDGET_S:
+        raise ValueError(f"a tuning needs at least {SHORTEST_BUDGET_S:.0f} seconds")
+    tuning = Tuning(files, base, budget_s, report, cancelled, bench or ProcessBench(), probe, clock)
+    return tuning.run()
+
+
+def current_fingerprint(files: ModelFiles) -> Fingerprint:
+    """The fingerprint of this machine and model now, by the probes that only ask and measure nothing."""
+    facts, control = facts_of(files), Control(scale=0.1)
+    machine = machine_parts(
+        read(MEMORY, facts, control).result,
+        read(CORES, facts, control).result,
+        read(GPUS, facts, control).result,
+        read(VOLUME, facts, control).result,
+    )
+    return fingerprint(machine, model_parts(files), engine_parts())
+
+
+@dataclass
+class _Machine:
+    """What is known once the model is loaded and the prompts are computed."""
+
+    loaded: Loaded
+    prompts: int
+    prompt_tok_s: float
+    model: MachineModel
+    token_s: float
+    guessed_tok_s: float
+
+
+class Tuning:
+    """State of one tuning."""
+
+    def __init__(
+        self,
+        files: ModelFiles,
+        base: EngineSettings,
+        budget_s: float,
+        report: Report,
+        cancelled: Callable[[], bool],
+        bench: Bench,
+        probe: ProbeRunner,
+        clock: Callable[[], float],
+    ) -> None:
+        self._files, self._base, self._budget_s = files, base, budget_s
+        self._facts: ModelFacts = facts_of(files)
+        self._report, self._bench, self._probe, self._clock = report, bench, probe, clock
+        self._begin = clock()
+        self._started = datetime.now(UTC).isoformat(timespec="seconds")
+        deadline = self._begin + budget_s * 0.97
+        self._control = Control(cancelled, clock, deadline, probe_scale(budget_s), self._measured)
+        self._arms: dict[str, ArmRecord] = {}
+        self._answers = Answers()
+        self._drive: list[DrivePoint] = []
+        self._notes: list[str] = []
+        self._readings: dict[str, Reading[Any]] = {}
+        self._machine: _Machine | None = None
+
+    def run(self) -> TuneResult:
+        """The whole tuning."""
+        try:
+            self._probe_machine()
+            machine = self._prepare()
+            race, tempo = self._plan(machine)
+            self._measure(race, tempo, machine)
+            result = self._result(race.verdict(), machine)
+            self._tell(Phase.DONE, 1.0, result.reason, result=result)
+        except CancelledError:
+            result = self._cancelled_result()
+            self._tell(Phase.CANCELLED, 1.0, result.reason, result=result)
+        except GannetError as error:
+            self._tell(Phase.FAILED, 1.0, str(error), error=str(error))
+            raise
+        finally:
+            self._bench.close()
+        return result
+
+    # ---- probing
+
+    def _probe_machine(self) -> None:
+        def progress(probe: Probe[Any], reading: Reading[Any] | None, share: float) -> None:
+            value = None if reading is None else reading.figure
+            text = f"Measuring: {probe.title}" if reading is None else f"{probe.title}: {reading.figure}"
+            self._tell(Phase.PROBE, 0.17 * share, text, probe=probe.name, value=value)
+
+        self._readings = self._probe(self._facts, self._control, progress)
+        for reading in self._readings.values():
+            self._notes += [note for note in reading.notes if note not in self._notes]
+
+    def _measured(self, kind: str, value: object) -> None:
+        """A probe's intermediate figure."""
+        if kind == "drive" and isinstance(value, DrivePoint):
+            self._drive.append(value)
+            text = f"Drive: {value.bytes_s / 1e9:.2f} GB/s at queue depth {value.queue_depth}"
+            self._tell(Phase.PROBE, 0.12, text, probe="drive", drive=value)
+
+    def _found(self, name: str) -> Any:
+        reading = self._readings.get(name)
+        return reading.result if reading is not None else None
+
+    # ---- planning
+
+    def _prepare(self) -> _Machine:
+        """Load, compute the prompts, and answer each once with the defaults: the model's own figures."""
+        settings = self._base.model_dump()
+        self._tell(Phase.PLAN, 0.18, "Loading the model")
+        try:
+            loaded = self._bench.load(self._files.path, settings, self._control)
+            self._tell(Phase.PLAN, 0.20, "Computing the prompts to measure with")
+            prepared = self._bench.prepare(self._sane(), PREPARE_SHARE * self._budget_s, self._control)
+            model = self._model()
+            guess = model.expect(self._operating({}, loaded)).seconds
+            runs = [self._baseline(prompt, guess) for prompt in range(prepared.prompts)]
+        except (BenchCrashedError, BenchRefusedError) as error:
+            raise TuningFailedError(f"{self._files.path.name} could not be measured: {error}") from error
+        if prepared.prompts < 3:
+            self._notes.append(f"computing a prompt takes long here: only {prepared.prompts} of 3 are used")
+        self._notes += [note for note in loaded.notes if note not in self._notes]
+        seconds = [s for run in runs for s in run.seconds]
+        if not seconds:
+            raise TuningFailedError(f"{self._files.path.name}: not one token could be measured in the time given")
+        read_bytes = fmean(r.read_bytes_per_token for r in runs)
+        model = model.calibrated(self._operating({}, loaded), read_bytes, fmean(seconds))
+        self._machine = _Machine(loaded, prepared.prompts, prepared.prompt_tok_s, model, fmean(seconds), 1.0 / guess)
+        return self._machine
+
+    def _sane(self) -> dict[str, Any]:
+        """The base with the declared values of what changes no answer: the prompts need not suffer from bad ones."""
+        declared = {name: EngineSettings.model_fields[name].default for name in ("threads", "io_threads", "lookahead")}
+        return self._base.model_copy(update=declared).model_dump()
+
+    def _baseline(self, prompt: int, guess_s: float) -> Run:
+        limit = max(3.0, min(10.0 * BASELINE_TOKENS * guess_s, 0.05 * self._budget_s))
+        run = self._bench.run(self._base.model_dump(), prompt, BASELINE_TOKENS, limit, self._control)
+        self._answers.learn(prompt, run.tokens)
+        return run
+
+    def _model(self) -> MachineModel:
+        compute, bandwidth, cores = self._found("compute"), self._found("bandwidth"), self._found("cores")
+        return machine_model(
+            self._facts,
+            compute.token_seconds if compute else None,
+            self._found("drive").points if self._found("drive") else self._drive,
+            cores.usable_cores if cores else available_cores(),
+            bandwidth.best_bytes_s if bandwidth else None,
+        )
+
+    def _operating(self, changes: Mapping[str, Any], loaded: Loaded) -> Operating:
+        return operating(self._base, changes, available_cores(), loaded.cache_bytes)
+
+    def _plan(self, machine: _Machine) -> tuple[Race, Pace]:
+        """Choose arms and the length of a run; the machine model is calibrated with what the defaults just did."""
+        left = self._control.remaining()
+        tempo = pace(left, machine.token_s, machine.prompts)
+        cache = machine.loaded.cache_bytes
+        found = candidates(machine.model, self._base, threads=available_cores(), cache_bytes=cache, limit=tempo.arms)
+        for candidate in found:
+            default = candidate.name == DEFAULTS
+            guess = machine.guessed_tok_s if default else candidate.expected_tok_s  # calibrated by the defaults' runs
+            self._arms[candidate.name] = ArmRecord(candidate.name, candidate.changes, default, guess)
+        self._tell(Phase.PLAN, 0.25, f"{len(found)} candidates, {tempo.tokens} tokens a run", arms=self._public())
+        return Race([c.name for c in found], machine.prompts), tempo
+
+    # ---- measuring
+
+    def _measure(self, race: Race, tempo: Pace, machine: _Machine) -> None:
+        start, left = self._clock(), self._control.remaining()
+        until = start + left * (1 - CONFIRM_SHARE)
+        while turns := race.round():
+            for i, turn in enumerate(turns):
+                if self._clock() > until and i >= len(race.running) * min(2, machine.prompts):
+                    break
+                if not self._turn(race, turn, tempo, machine, Phase.MEASURE, start, left):
+                    break
+            for name in race.halve():
+                if self._arms[name].state is ArmState.RUNNING:
+                    self._arms[name].state = ArmState.DROPPED
+        while not race.decided():
+            for turn in race.confirmation():
+                if not self._turn(race, turn, tempo, machine, Phase.CONFIRM, start, left):
+                    return
+
+    def _turn(
+        self, race: Race, turn: Turn, tempo: Pace, machine: _Machine, phase: Phase, start: float, total: float
+    ) -> bool:
+        """One run. False when there is no time left for it."""
+        arm = self._arms[turn.arm]
+        if turn.arm not in race.running:
+            return True
+        expected = tempo.tokens * machine.token_s
+        if self._control.remaining() < expected + 0.5:
+            return False
+        fraction = 0.25 + 0.7 * min(1.0, (self._clock() - start) / max(total, 1e-9))
+        self._tell(phase, fraction, f"Measuring {arm.name}", arms=self._public())
+        if arm.state is ArmState.WAITING:
+            arm.state = ArmState.RUNNING
+        limit = min(run_limit(tempo.tokens, machine.token_s), self._control.remaining())
+        settings = self._base.model_copy(update=dict(arm.changes)).model_dump()
+        try:
+            run = self._bench.run(settings, turn.prompt, tempo.tokens, limit, self._control)
+        except (BenchCrashedError, BenchRefusedError) as error:
+            self._crashed(race, arm, error)
+            return True
+        self._note(race, turn, arm, run)
+        return True
+
+    def _note(self, race: Race, turn: Turn, arm: ArmRecord, run: Run) -> None:
+        if arm.default:
+            self._answers.learn(turn.prompt, run.tokens)
+        arm.identical = self._answers.agree(turn.prompt, run.tokens) and arm.identical is not False
+        if not arm.identical:
+            arm.state, arm.error = ArmState.WRONG, "it gave another answer than the settings before"
+            race.drop(arm.name)
+            return
+        arm.add(run)
+        if run.seconds:
+            race.record(turn, run.seconds)
+        for name in race.running:
+            if name != race.default:
+                self._arms[name].ratio = race.interval(name)
+
+    def _crashed(self, race: Race, arm: ArmRecord, error: GannetError) -> None:
+        """Note it, and bring the bench back to where it was. Raises `TuningFailedError` if that is impossible."""
+        arm.state, arm.error = ArmState.CRASHED, str(error)
+        self._notes.append(f"{arm.name}: {error}")
+        race.drop(arm.name)
+        if arm.default:
+            raise TuningFailedError(f"the settings themselves fail: {error}")
+        try:
+            self._bench.load(self._files.path, self._base.model_dump(), self._control)
+            self._bench.prepare(self._sane(), PREPARE_SHARE * self._budget_s, self._control)
+        except (BenchCrashedError, BenchRefusedError) as again:
+            raise TuningFailedError(f"after {arm.name} failed ({error}) the model did not load: {again}") from again
+
+    # ---- the end
+
+    def _result(self, verdict: Verdict, machine: _Machine) -> TuneResult:
+        winner = self._arms[verdict.winner]
+        for arm in self._arms.values():
+            if arm.state in {ArmState.RUNNING, ArmState.WAITING} and arm.runs:
+                arm.state = ArmState.KEPT
+        winner.state = ArmState.CHOSEN
+        if verdict.ratio is not None and verdict.best is not None:
+            self._arms[verdict.best].ratio = verdict.ratio
+        at = self._operating(winner.changes, machine.loaded)
+        speed = winner.public().decode_tok_s
+        model = machine.model.calibrated(at, winner.read_bytes(), 1.0 / speed.middle if speed else None)
+        loaded = machine.loaded
+        tuned = Tuned(
+            base=self._base,
+            chosen=winner.changes,
+            tok_s=speed.middle if speed else None,
+            cache_bytes=loaded.cache_bytes,
+            resident_bytes=loaded.resident_bytes,
+            threads=available_cores(),
+            model=model,
+        )
+        return self._blank().model_copy(
+            update={
+                "chosen": dict(winner.changes),
+                "chosen_arm": winner.name,
+                "reason": reason(verdict, self._arms, DEFAULTS),
+                "presets": presets(tuned),
+                "accuracy": accuracy(list(self._arms.values())),
+                "roofline_tok_s": model.expect(at).roofline_tok_s,
+            }
+        )
+
+    def _cancelled_result(self) -> TuneResult:
+        reason_text = "The tuning was cancelled; the settings stay as they were."
+        return self._blank().model_copy(update={"cancelled": True, "reason": reason_text})
+
+    def _blank(self) -> TuneResult:
+        """A result that chooses nothing, with all that is known."""
+        machine = machine_parts(self._found("memory"), self._found("cores"), self._found("gpu"), self._found("volume"))
+        return TuneResult(
+            chosen={},
+            chosen_arm=DEFAULTS,
+            reason="",
+            arms=self._public(),
+            drive=tuple(self._drive),
+            base=self._base.model_dump(),
+            fingerprint=fingerprint(machine, model_parts(self._files), engine_parts()),
+            engine_version=__version__,
+            model_path=str(self._files.path),
+            started=self._started,
+            seconds=self._clock() - self._begin,
+            budget_s=self._budget_s,
+            notes=tuple(self._notes),
+        )
+
+    def _public(self) -> tuple[Arm, ...]:
+        speed = self._machine.prompt_tok_s if self._machine else None
+        shown = [arm.public() for arm in self._arms.values()]
+        return tuple(arm.model_copy(update={"prompt_tok_s": speed}) if arm.default else arm for arm in shown)
+
+    def _tell(self, phase: Phase, fraction: float, message: str, **more: Any) -> None:
+        now = self._clock()
+        left = max(0.0, self._begin + self._budget_s - now) if phase in _UNDER_WAY else 0.0
+        elapsed = now - self._begin
+        self._report(
+            TuneEvent(phase=phase, fraction=fraction, message=message, elapsed_s=elapsed, remaining_s=left, **more)
+        )
+
+
+_UNDER_WAY = {Phase.PROBE, Phase.PLAN, Phase.MEASURE, Phase.CONFIRM}

@@ -1,0 +1,178 @@
+"""The tuner's side of the worker process: asks, waits, notices its death, ends it."""
+
+from __future__ import annotations
+
+import collections
+import contextlib
+import json
+import queue
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import fields
+from pathlib import Path
+from typing import IO, Any, Protocol, TypeVar
+
+from autotune.control import Control
+from autotune.worker import Loaded, Prepared, Run
+from engine.errors import GannetError
+
+Reply = TypeVar("Reply", Loaded, Prepared, Run)
+_POLL_SECONDS = 0.05
+_END_SECONDS = 1.0
+
+
+class BenchCrashedError(GannetError):
+    """The worker process ended, or did not answer in time; the message says how."""
+
+
+class BenchRefusedError(GannetError):
+    """The worker answered that it could not do it."""
+
+
+class Bench(Protocol):
+    """Where arms are measured. Every call ends early with `CancelledError` when the control says so."""
+
+    def load(self, path: Path, settings: Mapping[str, Any], control: Control) -> Loaded:
+        """Load the model anew."""
+
+    def prepare(self, settings: Mapping[str, Any], limit_s: float, control: Control) -> Prepared:
+        """Compute the prompts."""
+
+    def run(self, settings: Mapping[str, Any], prompt: int, tokens: int, limit_s: float, control: Control) -> Run:
+        """Continue a prompt."""
+
+    def close(self) -> None:
+        """End whatever runs; safe to call twice."""
+
+
+def worker_command() -> list[str]:
+    """How this program starts the worker, in a checkout and in a frozen application."""
+    if getattr(sys, "frozen", False):
+        return [sys.executable, "tune", "--worker"]
+    return [sys.executable, "-m", "autotune.worker"]
+
+
+class ProcessBench:
+    """A `Bench` in a child process, started with the first request and again after a crash."""
+
+    def __init__(self, command: Callable[[], list[str]] = worker_command, hang_seconds: float = 60.0) -> None:
+        self._command = command
+        self._hang_seconds = hang_seconds
+        self._child: subprocess.Popen[str] | None = None
+        self._replies: queue.SimpleQueue[str | None] = queue.SimpleQueue()
+        self._last_words: collections.deque[str] = collections.deque(maxlen=20)
+
+    def load(self, path: Path, settings: Mapping[str, Any], control: Control) -> Loaded:
+        """See `Bench`."""
+        request = {"do": "load", "path": str(path), "settings": dict(settings)}
+        return self._ask(Loaded, request, control, 10 * self._hang_seconds)
+
+    def prepare(self, settings: Mapping[str, Any], limit_s: float, control: Control) -> Prepared:
+        """See `Bench`."""
+        request = {"do": "prepare", "settings": dict(settings), "limit_s": limit_s}
+        return self._ask(Prepared, request, control, limit_s + 5 * self._hang_seconds)
+
+    def run(self, settings: Mapping[str, Any], prompt: int, tokens: int, limit_s: float, control: Control) -> Run:
+        """See `Bench`."""
+        request = {"do": "run", "settings": dict(settings), "prompt": prompt, "tokens": tokens, "limit_s": limit_s}
+        return self._ask(Run, request, control, limit_s + self._hang_seconds)
+
+    def close(self) -> None:
+        """See `Bench`."""
+        child, self._child = self._child, None
+        if child is None:
+            return
+        child.kill()
+        child.wait()
+        for stream in (child.stdin, child.stdout, child.stderr):
+            if stream is not None:
+                with contextlib.suppress(OSError):
+                    stream.close()
+
+    def _ask(self, kind: type[Reply], request: Mapping[str, Any], control: Control, hang_s: float) -> Reply:
+        reply = self._exchange(json.dumps(request), control, control.clock() + hang_s)
+        if "error" in reply:
+            raise BenchRefusedError(reply["error"])
+        values: dict[str, Any] = {f.name: reply[f.name] for f in fields(kind)}
+        make: Callable[..., Reply] = kind
+        return make(**{name: tuple(v) if isinstance(v, list) else v for name, v in values.items()})
+
+    def _exchange(self, line: str, control: Control, hangs_at: float) -> dict[str, Any]:
+        control.check()
+        child = self._ensure_child()
+        assert child.stdin is not None
+        try:
+            child.stdin.write(line + "\n")
+            child.stdin.flush()
+        except OSError:
+            raise self._crashed() from None
+        while True:
+            try:
+                control.check()
+                text = self._replies.get(timeout=_POLL_SECONDS)
+            except queue.Empty:
+                if control.clock() > hangs_at:
+                    self.close()
+                    raise BenchCrashedError("it did not answer any more") from None
+                continue
+            except BaseException:
+                self.close()  # cancelled: the worker is in the middle of something nobody waits for
+                raise
+            if text is None:
+                raise self._crashed()
+            found: dict[str, Any] = json.loads(text)
+            return found
+
+    def _ensure_child(self) -> subprocess.Popen[str]:
+        if self._child is not None and self._child.poll() is None:
+            return self._child
+        self.close()
+        pipe = subprocess.PIPE
+        child = self._child = subprocess.Popen(
+            self._command(), stdin=pipe, stdout=pipe, stderr=pipe, text=True, encoding="utf-8", errors="replace"
+        )
+        replies: queue.SimpleQueue[str | None] = queue.SimpleQueue()
+        self._replies, self._last_words = replies, collections.deque(maxlen=20)
+        _pump(child.stdout, replies.put, lambda: replies.put(None))
+        _pump(child.stderr, self._last_words.append, lambda: None)
+        return child
+
+    def _crashed(self) -> BenchCrashedError:
+        """What became of the child, for a person."""
+        assert self._child is not None
+        try:
+            code = self._child.wait(_END_SECONDS)
+        except subprocess.TimeoutExpired:
+            code = None
+        words = " ".join(self._last_words).lower()
+        self.close()
+        return BenchCrashedError(describe_exit(code, words))
+
+
+def describe_exit(code: int | None, last_words: str) -> str:
+    """One line on how the worker ended. `code` as `Popen.returncode`, `last_words` from its stderr, lower case."""
+    out_of_memory = any(w in last_words for w in ("out of memory", "bad_alloc", "memoryerror", "failed to allocate"))
+    if code == -9 or out_of_memory or (code is not None and code & 0xFFFFFFFF == 0xC0000017):
+        return "it ran out of memory and was ended by the system"
+    if code is None:
+        return "it closed its output and did not end"
+    if code < 0:
+        return f"it crashed (signal {-code})"
+    return f"it ended by itself (exit code {code})"
+
+
+def _pump(stream: IO[str] | None, line: Callable[[str], object], end: Callable[[], object]) -> None:
+    """Hand every line of a pipe on, from a thread that ends with the pipe."""
+    assert stream is not None
+
+    def work() -> None:
+        try:
+            for text in stream:
+                line(text.rstrip("\n"))
+        except ValueError:  # the pipe was closed from our side
+            pass
+        end()
+
+    threading.Thread(target=work, daemon=True, name="autotune-pipe").start()

@@ -1,0 +1,218 @@
+"""The process that holds the model while it is measured: one JSON request a line in, one JSON reply a line out.
+
+A process of its own, so that an arm that runs out of memory ends this and not the tuning, and so that a cancelled
+tuning is over at once. It ends when its input does.
+
+Requests: `load` (path, settings), `prepare` (settings, limit_s), `run` (settings, prompt, tokens, limit_s). A reply
+has the fields of the matching record below, or `error` with one line.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+import psutil
+
+from autotune.prompts import PROMPTS
+from engine.answer import AnswerOptions, Finished, Piece, answer
+from engine.errors import GannetError
+from engine.gguf import open_model
+from engine.loader import LoadedModel, load
+from engine.prompt import text_prompt
+from engine.sessions.model_memory import ModelMemory
+from engine.settings import make_settings
+from engine.stop_flag import StopFlag
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """Reply to `load`. Bytes, seconds."""
+
+    load_s: float
+    streaming: bool
+    cache_bytes: int
+    resident_bytes: int
+    context_length: int
+    memory_bytes: int
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """Reply to `prepare`: how many prompts were computed in time, and how fast."""
+
+    prompts: int
+    prompt_tok_s: float
+
+
+@dataclass(frozen=True)
+class Run:
+    """Reply to `run`. `seconds` of each token after the first, `tokens` with the first.
+
+    `load_s`: time of a new load that the settings needed, 0 where they are live.
+    """
+
+    tokens: tuple[int, ...]
+    seconds: tuple[float, ...]
+    first_token_s: float
+    hit_rate: float | None
+    stall_ms_per_token: float
+    read_bytes_per_token: float
+    cache_bytes: int
+    memory_bytes: int
+    load_s: float
+
+
+@dataclass
+class _Held:
+    """A prompt's tokens and the state of the context after all but its last."""
+
+    tokens: list[int]
+    state: bytes
+
+
+class Worker:
+    """One loaded model at a time."""
+
+    def __init__(self) -> None:
+        self._loaded: LoadedModel | None = None
+        self._path = Path()
+        self._held: list[_Held] = []
+
+    def load(self, path: str, settings: Mapping[str, Any]) -> Loaded:
+        """Load, or load again with other settings."""
+        self.close()
+        self._path = Path(path)
+        loaded = self._loaded = load(open_model(self._path), make_settings(dict(settings)))
+        counted = loaded.telemetry()
+        return Loaded(
+            load_s=loaded.load_seconds,
+            streaming=loaded.streaming,
+            cache_bytes=counted.cache_bytes,
+            resident_bytes=counted.resident_bytes,
+            context_length=loaded.settings.context_length,
+            memory_bytes=psutil.Process().memory_info().rss,
+            notes=loaded.notes,
+        )
+
+    def prepare(self, settings: Mapping[str, Any], limit_s: float) -> Prepared:
+        """Compute the prompts under `settings` and keep their states; at least one, others only within `limit_s`."""
+        loaded, _ = self._with(settings)
+        end = time.perf_counter() + limit_s
+        self._held, done, took = [], 0, 0.0
+        for text in PROMPTS:
+            begin = time.perf_counter()
+            if self._held and begin + took / len(self._held) > end:
+                break
+            tokens = text_prompt(loaded.llama, text).tokens
+            self._held.append(_Held(tokens, self._state_after(loaded, tokens[:-1])))
+            took += time.perf_counter() - begin
+            done += len(tokens) - 1
+        return Prepared(len(self._held), done / took if took > 0 else 0.0)
+
+    @staticmethod
+    def _state_after(loaded: LoadedModel, tokens: Sequence[int]) -> bytes:
+        memory = ModelMemory(loaded.llama)
+        memory.clear()
+        if not tokens:
+            return b""
+        loaded.llama.eval(list(tokens))
+        loaded.check()
+        return memory.save()
+
+    def run(self, settings: Mapping[str, Any], prompt: int, tokens: int, limit_s: float) -> Run:
+        """Continue a prompt greedily by `tokens` tokens after the first, at most for `limit_s`."""
+        loaded, load_s = self._with(settings)
+        held = self._held[prompt % len(self._held)]
+        if not ModelMemory(loaded.llama).restore(np.array(held.tokens[:-1], np.int32), held.state):
+            held.state = self._state_after(loaded, held.tokens[:-1])
+        options = AnswerOptions(max_tokens=tokens + 1, temperature=0.0, ignore_end=True)
+        times: list[float] = []
+        ids: list[int] = []
+        result = None
+        with _stopping_after(limit_s) as flag:
+            for event in answer(loaded, held.tokens, options, stop_flag=flag):
+                if isinstance(event, Piece) and len(ids) < tokens + 1:
+                    ids.append(event.token)
+                    times.append(time.perf_counter())
+                if isinstance(event, Finished):
+                    result = event.result
+        loaded.check()
+        assert result is not None  # an answer that ends without an exception ends with `Finished`
+        return Run(
+            tokens=tuple(ids),
+            seconds=tuple(float(x) for x in np.diff(times)),
+            first_token_s=result.first_token_s,
+            hit_rate=result.hit_rate,
+            stall_ms_per_token=result.stall_ms_per_token,
+            read_bytes_per_token=result.read_bytes_per_token,
+            cache_bytes=result.cache_bytes,
+            memory_bytes=psutil.Process().memory_info().rss,
+            load_s=load_s,
+        )
+
+    def _with(self, settings: Mapping[str, Any]) -> tuple[LoadedModel, float]:
+        """The model under `settings`, and the seconds of a new load if they needed one."""
+        if self._loaded is None:
+            raise GannetError("no model is loaded")
+        wanted = make_settings(dict(settings))
+        capped = min(wanted.context_length, self._loaded.files.context_length or wanted.context_length)
+        if not self._loaded.apply(wanted.model_copy(update={"context_length": capped})):
+            return self._loaded, 0.0
+        self.load(str(self._path), settings)
+        return self._loaded, self._loaded.load_seconds
+
+    def close(self) -> None:
+        """Free the model."""
+        if self._loaded is not None:
+            self._loaded.close()
+            self._loaded = None
+
+
+@contextmanager
+def _stopping_after(seconds: float) -> Iterator[StopFlag]:
+    flag = StopFlag()
+    timer = threading.Timer(seconds, flag.set)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield flag
+    finally:
+        timer.cancel()
+        timer.join()
+
+
+def serve(requests: IO[str], replies: IO[str]) -> None:
+    """Answer requests until the input ends."""
+    worker = Worker()
+    actions: dict[str, Callable[..., Any]] = {"load": worker.load, "prepare": worker.prepare, "run": worker.run}
+    for line in requests:
+        request = json.loads(line)
+        try:
+            reply = asdict(actions[request.pop("do")](**request))
+        except (GannetError, MemoryError, OSError, RuntimeError, ValueError) as error:
+            reply = {"error": f"{error}" or type(error).__name__}
+        replies.write(json.dumps(reply) + "\n")
+        replies.flush()
+    worker.close()
+
+
+def main() -> None:
+    """Keep the real output for replies; whatever else prints goes to stderr."""
+    replies = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
+    serve(sys.stdin, replies)
+
+
+if __name__ == "__main__":
+    main()
