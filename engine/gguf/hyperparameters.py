@@ -22,6 +22,7 @@ def hyperparameter_problems(files: ModelFiles) -> Iterator[str]:
     yield from _layers(files)
     yield from _norms(files)
     yield from _rope(files)
+    yield from _latent_attention(files)
     yield from _expert_counts(files)
     yield from _expert_groups(files)
 
@@ -47,9 +48,16 @@ def _rope(files: ModelFiles) -> Iterator[str]:
     scaling = files.metadata.get(f"{files.architecture}.rope.scaling.type", "none")
     if isinstance(scaling, str) and scaling not in ROPE_SCALINGS:
         yield f"metadata {files.architecture}.rope.scaling.type is {one_line(scaling)!r}, which llama.cpp does not know"
-    turned, latent = files.number("rope.dimension_count"), files.number("attention.key_length_mla")
-    if latent and turned >= latent:
-        yield f"metadata {files.architecture}.rope.dimension_count is {turned} of {latent}, which cannot be"
+
+
+def _latent_attention(files: ModelFiles) -> Iterator[str]:
+    """Multi-head latent attention: all heads share one key, made of the compressed part and the turned one."""
+    whole, rank = files.number("attention.key_length_mla"), files.number("attention.kv_lora_rank")
+    if not whole or not rank:
+        return
+    turned, key = files.number("rope.dimension_count"), files.number("attention.key_length")
+    if turned >= whole or key != rank + turned or files.number("attention.head_count_kv") > 1:
+        yield f"metadata {files.architecture}.attention.* does not describe one latent key; the file is damaged"
 
 
 def _expert_counts(files: ModelFiles) -> Iterator[str]:

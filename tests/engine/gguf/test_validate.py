@@ -115,9 +115,19 @@ def test_expert_tensors_of_one_dimension_are_named(tmp_path: Path) -> None:
     assert "1 dimensions" in problem(tmp_path, GgufBytes(tensors=tensors))
 
 
-def test_more_turned_than_a_latent_key_has_is_named(tmp_path: Path) -> None:
-    builder = GgufBytes().with_value("qwen3moe.attention.key_length_mla", U32, 64)
-    assert "is 64 of 64" in problem(tmp_path, builder.with_value("qwen3moe.rope.dimension_count", U32, 64))
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [("rope.dimension_count", 192), ("attention.key_length", 575), ("attention.head_count_kv", 17)],
+)
+def test_latent_attention_must_fit_together(tmp_path: Path, key: str, value: int) -> None:
+    """DeepSeek's attention: llama.cpp aborts in the graph where these numbers disagree."""
+    good = {"rope.dimension_count": 64, "attention.kv_lora_rank": 512, "attention.key_length": 576}
+    good |= {"attention.key_length_mla": 192, "attention.value_length_mla": 128, "attention.head_count_kv": 1}
+    builder = GgufBytes()
+    for name, number in good.items():
+        builder.with_value(f"qwen3moe.{name}", U32, number)
+    assert opened(tmp_path, builder)
+    assert "one latent key" in problem(tmp_path, builder.with_value(f"qwen3moe.{key}", U32, value))
 
 
 def test_halves_of_characters_are_different_tokens(tmp_path: Path) -> None:
