@@ -8,13 +8,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.engine_client import Call, Crash, EngineClient, EngineProblem, State
 from app.i18n import tr
 from app.preferences import Preferences
 
 RECENT_MODELS = 8
+LOAD_TRIES = 5
+LOAD_AGAIN_MS = 150
+HTTP_NOT_FOUND = 404
 DEMO_CACHE_BYTES = 1 << 20
 """Cache of the built-in demo model: small on purpose, so that hits, stalls and the heat map have something to show."""
 DEMO_VARIABLE = "GANNET_DEMO_MODEL"
@@ -121,11 +124,14 @@ class EngineSession(QObject):
     def begin(self) -> None:
         """Start the engine and load the last model, or the demo model the first time."""
         self._load_when_up = self.preferences["start_engine"]
+        self.client.allow_folders(self.preferences["model_folders"])
+        self._allow(self.wanted, str(demo_model()), *self.preferences["recent_models"])
         self.client.start()
 
     def use_model(self, model: str) -> None:
         """Load `model` now; starts the engine when it is not up."""
         self.wanted = model
+        self._allow(model)
         self._remember(model)
         self._load()
 
@@ -168,10 +174,26 @@ class EngineSession(QObject):
         if self.client.state.listening:
             self._load_when_up = False
             self._asked = True
-            self._watch(self.client.load(self.wanted, self.settings()))
+            self._request_load(LOAD_TRIES)
         else:
             self._load_when_up = True
             self.client.start()
+
+    def _request_load(self, tries: int) -> None:
+        """Ask for the load; the engine may not have read yet which folder it may use, so "not found" is asked again."""
+        model = self.wanted
+        call = self.client.load(model, self.settings())
+
+        def refused(problem: EngineProblem) -> None:
+            if problem.status == HTTP_NOT_FOUND and tries > 1 and model == self.wanted and self.client.state.listening:
+                QTimer.singleShot(LOAD_AGAIN_MS, self, lambda: self._request_load(tries - 1))
+            else:
+                self._refused(problem)
+
+        call.failed.connect(refused)
+
+    def _allow(self, *models: str) -> None:
+        self.client.allow_folders([str(Path(model).parent) for model in models if Path(model).is_absolute()])
 
     def _remember(self, model: str) -> None:
         self.preferences["model"] = model

@@ -103,6 +103,10 @@ class EngineClient(QObject):
         """The last lines the engine wrote, newest last."""
         return self._process.excerpt(lines)
 
+    def allow_folders(self, folders: Sequence[str]) -> None:
+        """Let the engine read models in `folders`, now and after every start: it reads nowhere else."""
+        self._process.allow_folders(folders)
+
     # -- models and settings -----------------------------------------------------------
 
     def load(self, model: str, settings: dict[str, Any] | None = None) -> Call:

@@ -6,6 +6,7 @@ import json
 import secrets
 import sys
 from collections import deque
+from collections.abc import Sequence
 from pathlib import Path
 
 from PySide6.QtCore import QObject, QProcess, QTimer, Signal
@@ -42,6 +43,7 @@ class EngineProcess(QObject):
         self._command = command
         self._process: QProcess | None = None
         self._key = ""
+        self._folders: list[str] = []
         self._listening = False
         self._rest = {"out": b"", "err": b""}
         self.log: deque[str] = deque(maxlen=LOG_LINES)
@@ -70,7 +72,14 @@ class EngineProcess(QObject):
         command = self._command or engine_command()
         self._patience.start()
         process.start(command[0], command[1:])
-        process.write(json.dumps({"key": self._key}).encode() + b"\n")
+        process.write(json.dumps({"key": self._key, "models": self._folders}).encode() + b"\n")
+
+    def allow_folders(self, folders: Sequence[str]) -> None:
+        """Let the engine read models in `folders`, now and after every start: it reads nowhere else."""
+        new = [folder for folder in folders if folder and folder not in self._folders]
+        self._folders += new
+        if new and self._process is not None:
+            self._process.write(json.dumps({"models": new}).encode() + b"\n")
 
     def serve_folder(self, folder: str) -> None:
         """Let the engine read models in `folder`: it opens nothing that was not named to it this way."""
