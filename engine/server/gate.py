@@ -18,7 +18,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from engine.server.dialect import dialect_of
 from engine.server.errors import ApiError, error_body
-from engine.server.serve_settings import ServeSettings
+from engine.server.serve_settings import Limits, ServeSettings
 
 _OPEN_PATHS = frozenset({"/health"})
 
@@ -32,6 +32,7 @@ class Gate:
         self._hosts = {"localhost", settings.host.lower(), *(name.lower() for name in settings.hosts)}
         self._origins = frozenset(settings.cors_origins)
         self._limits = settings.limits
+        self._bodies = _Bodies(settings.limits)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, or answer it with an error."""
@@ -43,14 +44,13 @@ class Gate:
         if refusal is not None:
             await _answer(refusal, scope, headers, send)
             return
-        body = _BoundedBody(receive, self._limits.body_bytes, self._limits.body_seconds)
-        answering = _WatchedSend(send)
         try:
-            await self._app(scope, body, answering)
+            body = await self._bodies.read(receive)
         except ApiError as error:
-            if answering.started:
-                raise
             await _answer(error, scope, headers, send)
+            return
+        if body is not None:
+            await self._app(scope, _Replay(body, receive), send)
 
     def _refusal(self, scope: Scope, headers: Headers) -> ApiError | None:
         if len(scope["headers"]) > self._limits.header_count:
@@ -94,42 +94,55 @@ def _too_large(limit: int) -> ApiError:
     return ApiError(413, f"the request is larger than {limit} bytes", "request_too_large")
 
 
-class _BoundedBody:
-    """`receive` that gives up on a body which is too large or takes too long."""
+class _Bodies:
+    """Reads bodies, bounded one by one and all those together that are still arriving."""
 
-    def __init__(self, receive: Receive, limit: int, seconds: float) -> None:
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        self._arriving = 0
+
+    async def read(self, receive: Receive) -> bytes | None:
+        """The whole body; None if the client left meanwhile.
+
+        Raises `ApiError` if it is too large or takes too long, or if too much is arriving at once.
+        """
+        body = bytearray()
+        try:
+            async with asyncio.timeout(self._limits.body_seconds):
+                while True:
+                    message = await receive()
+                    if message["type"] == "http.disconnect":
+                        return None
+                    self._add(body, message.get("body", b""))
+                    if not message.get("more_body", False):
+                        return bytes(body)
+        except TimeoutError:
+            seconds = self._limits.body_seconds
+            raise ApiError(408, f"the request did not arrive within {seconds:g} s", "request_timeout") from None
+        finally:
+            self._arriving -= len(body)
+
+    def _add(self, body: bytearray, piece: bytes) -> None:
+        if len(body) + len(piece) > self._limits.body_bytes:
+            raise _too_large(self._limits.body_bytes)
+        if self._arriving + len(piece) > self._limits.arriving_bytes:
+            raise ApiError(503, "too many large requests at once; try again", "overloaded")
+        body += piece
+        self._arriving += len(piece)
+
+
+class _Replay:
+    """`receive` that gives a body that was read already, then waits for the client to leave."""
+
+    def __init__(self, body: bytes, receive: Receive) -> None:
+        self._body: bytes | None = body
         self._receive = receive
-        self._limit = limit
-        self._deadline = asyncio.get_running_loop().time() + seconds
-        self._seconds = seconds
-        self._size = 0
-        self._complete = False
 
     async def __call__(self) -> Message:
-        if self._complete:  # only waits for the client to go away, as long as the answer takes
+        body, self._body = self._body, None
+        if body is None:
             return await self._receive()
-        try:
-            async with asyncio.timeout_at(self._deadline):
-                message = await self._receive()
-        except TimeoutError:
-            raise ApiError(408, f"the request did not arrive within {self._seconds:g} s", "request_timeout") from None
-        self._size += len(message.get("body", b""))
-        if self._size > self._limit:
-            raise _too_large(self._limit)
-        self._complete = not message.get("more_body", False)
-        return message
-
-
-class _WatchedSend:
-    """`send` that knows whether an answer has begun."""
-
-    def __init__(self, send: Send) -> None:
-        self._send = send
-        self.started = False
-
-    async def __call__(self, message: Message) -> None:
-        self.started = True
-        await self._send(message)
+        return {"type": "http.request", "body": body, "more_body": False}
 
 
 async def _answer(error: ApiError, scope: Scope, headers: Headers, send: Send) -> None:

@@ -25,8 +25,11 @@ _LAST_RESORT_SECONDS = 8.0
 OnReady = Callable[[], None]
 
 
-def run_service(service: Service, opened: socket.socket, on_ready: OnReady) -> None:
-    """Serve on the socket until the service is shut down or the process is told to end."""
+def run_service(service: Service, opened: socket.socket, on_ready: OnReady, own_process: bool = True) -> None:
+    """Serve on the socket until the service is shut down or the process is told to end.
+
+    `own_process`: the process is there for this alone, and ends for sure when the service does.
+    """
     app = make_app(service)
     limits = service.settings.limits
     config = uvicorn.Config(
@@ -42,7 +45,7 @@ def run_service(service: Service, opened: socket.socket, on_ready: OnReady) -> N
         timeout_graceful_shutdown=_GRACE_SECONDS,
         h11_max_incomplete_event_size=limits.header_bytes,
     )
-    asyncio.run(_serve(_Server(config, service, on_ready), opened))
+    asyncio.run(_serve(_Server(config, service, on_ready, own_process), opened))
 
 
 async def _serve(server: _Server, opened: socket.socket) -> None:
@@ -52,8 +55,9 @@ async def _serve(server: _Server, opened: socket.socket) -> None:
 class _Server(uvicorn.Server):
     """uvicorn's server, which also ends when the service says so."""
 
-    def __init__(self, config: uvicorn.Config, service: Service, on_ready: OnReady) -> None:
+    def __init__(self, config: uvicorn.Config, service: Service, on_ready: OnReady, own_process: bool) -> None:
         super().__init__(config)
+        self._own_process = own_process
         self._service = service
         self._on_ready = on_ready
 
@@ -66,12 +70,12 @@ class _Server(uvicorn.Server):
 
     async def _end_on_shutdown(self) -> None:
         await self._service.shutdown.wait()
-        end_for_sure()
         self.should_exit = True
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Stop serving: streams are ended, since some of them never end by themselves."""
-        end_for_sure()
+        if self._own_process:
+            end_for_sure()
         self._service.shutdown.set()
         await super().shutdown(sockets=sockets)
 

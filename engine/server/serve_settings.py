@@ -14,6 +14,7 @@ class Limits:
 
     body_bytes: int = 32 * MEBIBYTE
     body_seconds: float = 30.0
+    arriving_bytes: int = 128 * MEBIBYTE
     header_bytes: int = 64 * 1024
     header_count: int = 100
     header_seconds: float = 10.0
