@@ -9,7 +9,10 @@ from typing import Protocol
 from app.actions import Actions
 from app.chat.conversations import Conversations
 from app.engine_client import EngineClient
+from app.models.downloads.queue import DownloadQueue
+from app.models.shelf import Shelf
 from app.preferences import Preferences
+from app.presets.store import PresetStore
 from app.session import EngineSession
 from app.store import Store
 from app.theme import Theme
@@ -39,3 +42,6 @@ class AppContext:
     store: Store
     conversations: Conversations
     frame: Frame
+    shelf: Shelf
+    downloads: DownloadQueue
+    presets: PresetStore

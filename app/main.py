@@ -14,6 +14,7 @@ from app import APP_ID, APP_NAME
 from app.engine_client import EngineClient
 from app.files import config_folder, data_folder
 from app.i18n import choose_language
+from app.models.start import Library, make_library
 from app.preferences import Preferences
 from app.session import EngineSession
 from app.store import Store
@@ -33,17 +34,20 @@ class Program:
     session: EngineSession
     store: Store
     theme: Theme
+    library: Library
 
     def begin(self) -> None:
         """After the window is up: start the engine, and say what was found broken."""
-        for line in (self.session.preferences.note, *self.store.problems):
+        for line in (self.session.preferences.note, *self.store.problems, *self.library.notes()):
             if line:
                 self.window.notice("warn", line)
         self.session.begin()
+        self.library.begin()
 
     def close(self) -> None:
         """Keep what was said so far, end the engine, finish background work, close the store."""
         self.window.finish()
+        self.library.close()
         self.client.stop()
         cancel_all()
         self.store.close()
@@ -58,8 +62,9 @@ def build(application: QApplication, config: Path, data: Path, engine_command: S
     store = Store(data / "conversations.sqlite")
     client = EngineClient(engine_command)
     session = EngineSession(client, preferences, client)
-    window = MainWindow(client, session, preferences, theme, store)
-    return Program(window, client, session, store, theme)
+    library = make_library(session, config, data)
+    window = MainWindow(client, session, preferences, theme, store, library)
+    return Program(window, client, session, store, theme, library)
 
 
 def main(arguments: Sequence[str] = ()) -> int:

@@ -13,7 +13,7 @@ from app.engine_client.chat_stream import ChatStream
 from app.engine_client.events import EventStream
 from app.engine_client.http import Call, HttpChannel
 from app.engine_client.problem import Crash, EngineProblem
-from app.engine_client.process import EngineProcess
+from app.engine_client.process import EngineProcess, Serving
 
 
 class State(Enum):
@@ -88,6 +88,10 @@ class EngineClient(QObject):
         """Stop and start again."""
         self.stop()
         self.start()
+
+    def serve_at(self, serving: Serving | None) -> None:
+        """Where the engine listens for other programs from its next start on; None: for this window only."""
+        self._process.serving = serving
 
     @property
     def pid(self) -> int:

@@ -9,47 +9,36 @@ from app.i18n import tr
 from app.models.facts import ModelFacts
 from app.models.shape import ModelShape
 
-_USUAL_EXPERT_SHARE = 0.93
-"""Share of a MoE file that is routed experts, where the answer does not say."""
-_USUAL_KV_BYTES = 100_000
-
 
 def facts_from_inspection(content: Any) -> tuple[ModelFacts | None, str]:
     """Facts, or None and one line why there are none."""
-    if not isinstance(content, Mapping):
+    if not isinstance(content, Mapping) or _count(content, "total_bytes") == 0:
         return None, tr("The engine said nothing about this file.")
-    total, n_expert = _count(content, "total_bytes"), _count(content, "n_expert")
-    if total == 0:
-        return None, tr("The engine said nothing about this file.")
-    inner = content.get("memory")
-    memory: Mapping[str, Any] = inner if isinstance(inner, Mapping) else content
-    experts = _count(memory, "expert_bytes") or _count(content, "expert_bytes")
-    if not experts and n_expert:
-        experts = int(total * _USUAL_EXPERT_SHARE)
+    plan = content.get("plan")
+    total = _count(content, "total_bytes")
     shape = ModelShape(
         total_bytes=total,
-        expert_bytes=min(experts, total),
-        n_expert=n_expert,
+        expert_bytes=min(total, _count(plan, "expert_bytes") if isinstance(plan, Mapping) else 0),
+        n_expert=_count(content, "n_expert"),
         n_expert_used=_count(content, "n_expert_used"),
-        kv_bytes_per_token=_kv_per_token(content, memory),
+        kv_bytes_per_token=_count(content, "kv_bytes_per_1000") // 1000,
         context_length=_count(content, "context_length"),
     )
     facts = ModelFacts(
         name=str(content.get("name") or ""),
         architecture=str(content.get("architecture") or ""),
-        quantization=str(content.get("quantization") or ""),
+        quantization=_main_quantization(content.get("quantization")),
         n_layer=_count(content, "n_layer"),
         shape=shape,
     )
     return facts, ""
 
 
-def _kv_per_token(content: Mapping[str, Any], memory: Mapping[str, Any]) -> int:
-    for place in (content, memory):
-        if found := _count(place, "kv_bytes_per_token"):
-            return found
-    whole, context = _count(memory, "kv_bytes"), _count(memory, "context_length")
-    return whole // context if whole and context else _USUAL_KV_BYTES
+def _main_quantization(bytes_by_type: Any) -> str:
+    """The type that most of the bytes have."""
+    if not isinstance(bytes_by_type, Mapping):
+        return ""
+    return max(map(str, bytes_by_type), key=lambda name: _count(bytes_by_type, name), default="")
 
 
 def _count(content: Mapping[str, Any], name: str) -> int:

@@ -47,6 +47,7 @@ class Shelf(QObject):
         self._save_soon.setInterval(SAVE_AFTER_MS)
         self._save_soon.timeout.connect(self.save)
         self._index.set_folders(self.folder_paths())
+        client.allow_folders([str(folder) for folder in self.folder_paths()])
         client.state_changed.connect(self._ask_next)
 
     @property
@@ -85,6 +86,7 @@ class Shelf(QObject):
         if folder not in self.folder_paths():
             self._preferences["model_folders"] = [*self._preferences["model_folders"], str(folder)]
             self._index.set_folders(self.folder_paths())
+            self._client.allow_folders([str(folder)])
         self._scan(folder)
 
     def remove_folder(self, folder: Path) -> None:

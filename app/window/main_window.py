@@ -15,6 +15,7 @@ from app.chat.page import ChatPage
 from app.context import AppContext
 from app.engine_client import EngineClient
 from app.i18n import tr
+from app.models.start import Library
 from app.preferences import Preferences
 from app.session import EngineSession
 from app.store import Store
@@ -45,13 +46,22 @@ class MainWindow(QMainWindow):
     closing = Signal()
 
     def __init__(
-        self, client: EngineClient, session: EngineSession, preferences: Preferences, theme: Theme, store: Store
+        self,
+        client: EngineClient,
+        session: EngineSession,
+        preferences: Preferences,
+        theme: Theme,
+        store: Store,
+        library: Library,
     ) -> None:
         super().__init__()
         self.setWindowTitle(APP_NAME)
         self.setMinimumSize(*MINIMUM)
         actions = Actions(self)
-        self.context = AppContext(client, session, preferences, theme, actions, store, Conversations(store, self), self)
+        self.context = AppContext(
+            client, session, preferences, theme, actions, store, Conversations(store, self), self, library.shelf,
+            library.downloads, library.presets,
+        )  # fmt: skip
         self._pages: dict[str, QWidget] = {}
         self._place = ""
         self._sidebar_open: bool | None = None

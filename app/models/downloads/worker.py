@@ -25,7 +25,7 @@ REPORT_EVERY_S = 0.2
 
 def main() -> int:
     """Run the one job; exit status 0 when it is done, 1 when it failed (said as an event)."""
-    job = json.loads(sys.stdin.readline())
+    job = json.loads(_first_line())
     threading.Thread(target=_leave_with_parent, daemon=True, name="parent-watch").start()
     try:
         _JOBS[job["do"]](job)
@@ -79,8 +79,17 @@ def _say(event: dict[str, Any]) -> None:
     sys.stdout.flush()
 
 
+def _first_line() -> bytes:
+    """Read without Python's buffer: a thread that holds its lock would hang the interpreter's end."""
+    line = b""
+    while not line.endswith(b"\n") and (piece := os.read(0, 65536)):
+        line += piece
+    return line
+
+
 def _leave_with_parent() -> None:
-    sys.stdin.read()
+    while os.read(0, 65536):
+        pass
     # the part file is a true beginning at every moment, so leaving at once loses one buffer at most
     os._exit(0)
 

@@ -11,6 +11,8 @@ from app.models.inspection import facts_from_inspection
 from app.models.library import ModelFile, ScanResult, scan
 from app.models.library_index import LibraryIndex, load_index, save_index
 from app.models.shape import ModelShape
+from engine.server.inspecting import facts as inspected
+from engine.settings import EngineSettings
 
 FACTS = ModelFacts("Qwen3", "qwen3moe", "Q4_K_M", 48, ModelShape(1000, 900, 128, 8, 10, 4096))
 
@@ -78,9 +80,14 @@ def test_incomplete_models_are_not_inspected(index: LibraryIndex, tmp_path: Path
     assert half not in index.without_facts()
 
 
-def test_an_inspection_without_expert_sizes_still_gives_an_estimate() -> None:
-    facts, problem = facts_from_inspection({"total_bytes": 1000, "n_expert": 128, "n_expert_used": 8, "name": "x"})
-    assert problem == "" and facts is not None and facts.shape.is_moe and facts.shape.expert_bytes < 1000
+def test_the_engines_own_answer_about_the_demo_model_is_understood() -> None:
+    """What the engine says of a model and what the window reads of it must not drift apart."""
+    demo = Path(__file__).parents[3] / "assets" / "demo-moe.gguf"
+    facts, problem = facts_from_inspection(inspected(demo, EngineSettings()))
+    assert problem == "" and facts is not None
+    assert (facts.architecture, facts.quantization, facts.n_layer) == ("qwen3moe", "Q4_K", 8)
+    assert facts.shape.is_moe and facts.shape.total_bytes == demo.stat().st_size and facts.shape.kv_bytes_per_token > 0
+    assert ModelFacts.from_json(facts.to_json()) == facts
 
 
 @pytest.mark.parametrize("content", [None, [], {}, {"total_bytes": "much"}])

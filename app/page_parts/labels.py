@@ -1,0 +1,81 @@
+"""Labels, buttons and boxes in the program's looks, each made in one line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QToolButton, QVBoxLayout, QWidget
+
+from app.theme import Theme
+from app.theme.tokens import GRID
+
+
+def label(text: str, role: str = "", *, wrap: bool = False, select: bool = False) -> QLabel:
+    """A text in a role of the style sheet ("title", "heading", "soft", "figure", "good", "warn", "bad")."""
+    made = QLabel(text)
+    if role:
+        made.setProperty("role", role)
+    made.setTextFormat(Qt.TextFormat.PlainText)
+    if wrap:
+        made.setWordWrap(True)
+        policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
+        policy.setHeightForWidth(True)
+        made.setSizePolicy(policy)
+    if select:
+        flags = Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
+        made.setTextInteractionFlags(flags)
+    return made
+
+
+def set_role(target: QWidget, role: str) -> None:
+    """Give a label or frame another role."""
+    if target.property("role") != role:
+        target.setProperty("role", role)
+        target.style().unpolish(target)
+        target.style().polish(target)
+
+
+def button(text: str, slot: Callable[[], object] | None = None, kind: str = "") -> QPushButton:
+    """A push button; `kind` is "primary", "quiet" or "danger"."""
+    made = QPushButton(text)
+    if kind:
+        made.setProperty("kind", kind)
+    if slot is not None:
+        made.clicked.connect(lambda: slot())
+    return made
+
+
+def icon_button(theme: Theme, icon: str, name: str, slot: Callable[[], object] | None = None) -> QToolButton:
+    """A button that is only an icon; `name` is its tooltip and accessible name."""
+    made = QToolButton()
+    made.setProperty("kind", "quiet")
+    made.setToolTip(name)
+    made.setAccessibleName(name)
+    theme.tint(made, icon)
+    if slot is not None:
+        made.clicked.connect(lambda: slot())
+    return made
+
+
+def card() -> tuple[QFrame, QVBoxLayout]:
+    """A raised box and its column."""
+    frame = QFrame()
+    frame.setProperty("role", "card")
+    column = QVBoxLayout(frame)
+    column.setContentsMargins(2 * GRID, GRID + 4, 2 * GRID, GRID + 4)
+    column.setSpacing(GRID // 2)
+    return frame, column
+
+
+def row(*items: QWidget | int, spacing: int = GRID) -> QHBoxLayout:
+    """Widgets side by side; a number is stretch of that weight."""
+    made = QHBoxLayout()
+    made.setContentsMargins(0, 0, 0, 0)
+    made.setSpacing(spacing)
+    for item in items:
+        if isinstance(item, int):
+            made.addStretch(item)
+        else:
+            made.addWidget(item)
+    return made
