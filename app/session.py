@@ -18,7 +18,7 @@ RECENT_MODELS = 8
 LOAD_TRIES = 5
 LOAD_AGAIN_MS = 150
 HTTP_NOT_FOUND = 404
-DEMO_CACHE_BYTES = 1 << 20
+DEMO_CACHE_BYTES = 8 << 20
 """Cache of the built-in demo model: small on purpose, so that hits, stalls and the heat map have something to show."""
 DEMO_VARIABLE = "GANNET_DEMO_MODEL"
 

@@ -111,17 +111,25 @@ class AnswerRun:
         self._pending = [int(token) for token in self._prompt[reused:]]
         self._reused = reused
 
+    def _account(self, prompt: int, seconds: float) -> None:
+        """Count a step that computed `prompt` prompt tokens, or one token of the answer if 0."""
+        self._cost.add(prompt=prompt, seconds=seconds)
+        if prompt:
+            self._loaded.count_tokens(prompt=prompt, prompt_seconds=seconds)
+        else:
+            self._loaded.count_tokens(decoded=1, decode_seconds=seconds)
+
     def _step(self) -> bool:
         batch, first, started = self._next_batch(), self._completion == 0, time.perf_counter()
         if not self._compute(batch):
             return self._finish("cancelled")
         self._pending = self._pending[len(batch) :]
         if self._pending:
-            self._cost.add(prompt=len(batch), seconds=time.perf_counter() - started)
+            self._account(len(batch), time.perf_counter() - started)
             self.job.emit(PromptRead(self._conversations.memory.length, len(self._prompt)))
             return False
         token, probabilities = self._choose()
-        self._cost.add(prompt=len(batch) if first else 0, seconds=time.perf_counter() - started)
+        self._account(len(batch) if first else 0, time.perf_counter() - started)
         if first:
             self.job.emit(Started(len(self._prompt), self._reused or 0))
         return self._take(token, probabilities)

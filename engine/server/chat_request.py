@@ -103,12 +103,16 @@ def chat_prompt(body: ChatBody) -> ChatPrompt:
         arguments.setdefault("reasoning_effort", body.reasoning_effort)
     if "messages" in arguments or "add_generation_prompt" in arguments:
         raise bad_request("chat_template_kwargs may not replace the conversation", param="chat_template_kwargs")
+    if body.continue_final_message and body.messages[-1].role != "assistant":
+        message = "continue_final_message wants an assistant's message at the end"
+        raise bad_request(message, param="continue_final_message")
     return ChatPrompt(
         messages=tuple(_message(message) for message in body.messages),
         tools=_tools(body.tools),
         tool_choice=_choice(body.tool_choice),
         thinking=None if thinking is None else bool(thinking),
         template_arguments=arguments,
+        continues=body.continue_final_message,
     )
 
 

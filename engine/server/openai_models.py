@@ -158,6 +158,7 @@ class ChatBody(SamplingBody):
     tool_choice: Literal["auto", "none", "required"] | NamedTool | None = None
     reasoning_effort: str | None = Field(default=None, max_length=40, description="none turns thinking off")
     chat_template_kwargs: dict[str, Any] | None = None
+    continue_final_message: bool = Field(default=False, description="go on with the last message, an assistant's")
 
 
 class CompletionBody(SamplingBody):

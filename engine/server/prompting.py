@@ -35,8 +35,20 @@ class Prompter:
 
     def text(self, prompt: ChatPrompt) -> str:
         """The prompt's text, up to where the model goes on. Raises `TemplateError`."""
+        if prompt.continues:
+            return self._begun(prompt)
         text = self._rendered(prompt, prompt.messages, True)
         return self._with_thinking_closed(prompt, text)
+
+    def _begun(self, prompt: ChatPrompt) -> str:
+        """The prompt with the beginning of the answer, which the model goes on with."""
+        *before, last = prompt.messages
+        text = self._with_thinking_closed(prompt, self._rendered(prompt, before, True))
+        if self.format.family is Family.HARMONY:
+            text += "<|channel|>final<|message|>"
+        elif self.format.thinking is not None and self.format.opens_thinking(text):
+            text = f"{text.rstrip()}\n\n{self.format.thinking[1]}\n\n"
+        return text + str(last.get("content") or "")
 
     def beginnings(self, prompt: ChatPrompt, text: str, count: int) -> list[str]:
         """Beginnings of `text` that end where one of the last `count` messages ends: what a next turn will share."""

@@ -52,6 +52,7 @@ class ChatPrompt:
         messages: in OpenAI's shape, content flattened to text.
         thinking: True asks for thinking, False turns it off, None leaves it to the template.
         template_arguments: further variables for the template.
+        continues: whether the answer goes on with the last message, the assistant's, instead of following it.
     """
 
     messages: tuple[Mapping[str, Any], ...]
@@ -59,6 +60,7 @@ class ChatPrompt:
     tool_choice: ToolChoice = field(default_factory=ToolChoice)
     thinking: bool | None = None
     template_arguments: Mapping[str, Any] = field(default_factory=dict)
+    continues: bool = False
 
 
 @dataclass(frozen=True, slots=True)
