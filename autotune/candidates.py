@@ -8,6 +8,7 @@ rough, and what each setting does alone is evidence that a person can read.
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -58,34 +59,30 @@ def candidates(
     """The defaults first, then at most `limit - 1` challengers, the most promising first."""
 
     def make(changes: dict[str, Any]) -> Candidate:
-        real = {n: v for n, v in changes.items() if v != (getattr(base, n) or (threads if n == "threads" else None))}
-        speed = model.expect(operating(base, real, threads, cache_bytes)).tok_s
-        return Candidate(name_of(real), real, speed)
+        if changes.get("threads") == threads:
+            changes = changes | {"threads": None}  # the automatic number: it follows the machine
+        real = {name: value for name, value in changes.items() if value != getattr(base, name)}
+        return Candidate(name_of(real), real, model.expect(operating(base, real, threads, cache_bytes)).tok_s)
 
     found = axes(model, base, threads) if model.facts.streamed else {"threads": axes(model, base, threads)["threads"]}
     every = [make(dict(zip(found, values, strict=True))) for values in itertools.product(*found.values())]
     default = make({})
-    ranked = sorted(every, key=lambda c: -c.expected_tok_s)
+    declared = make({name: EngineSettings.model_fields[name].default for name in found})
+    ranked = sorted(every, key=_promise)
     single = [c for c in ranked if len(c.changes) == 1 and c.expected_tok_s >= HOPELESS * default.expected_tok_s]
-    stock = make({n: _declared(n) for n in found if _declared(n) is not None})
-    chosen = {c.name: c for c in (default, *_mixed(ranked, single, stock))}
+    chosen = {c.name: c for c in (default, declared, *_in_turn(ranked[:8], single))}
     return tuple(itertools.islice(chosen.values(), max(1, limit)))
 
 
-def _mixed(ranked: Sequence[Candidate], single: Sequence[Candidate], stock: Candidate) -> list[Candidate]:
-    """The best combinations and the best single steps in turn, so that a small limit has some of both.
-
-    The program's own declared values come early: where a user's settings are bad, they are a safe way back.
-    """
-    order: list[Candidate] = []
-    for pair in itertools.zip_longest(ranked[:8], single):
-        order += [c for c in pair if c is not None]
-    order.insert(2, stock)
-    return order
+def _promise(candidate: Candidate) -> tuple[float, int, float]:
+    """Sort key: the fastest first, but of those the model can hardly tell apart the one that changes least."""
+    speed = candidate.expected_tok_s
+    return -round(math.log(speed) / math.log(1.03)) if speed > 0 else 0.0, len(candidate.changes), -speed
 
 
-def _declared(name: str) -> Any:
-    return EngineSettings.model_fields[name].default
+def _in_turn(first: Sequence[Candidate], second: Sequence[Candidate]) -> list[Candidate]:
+    """Alternately from both, so that a small limit has some of each."""
+    return [c for pair in itertools.zip_longest(first, second) for c in pair if c is not None]
 
 
 def name_of(changes: Mapping[str, Any]) -> str:
@@ -94,5 +91,8 @@ def name_of(changes: Mapping[str, Any]) -> str:
         return DEFAULTS
     parts = []
     for name, value in sorted(changes.items(), key=lambda item: list(_WORDS).index(item[0])):
+        if value is None:
+            parts.append(f"automatic {_WORDS[name]}s")
+            continue
         parts.append(f"lookahead {value}" if name == "lookahead" else f"{value} {_WORDS[name]}{'s' * (value != 1)}")
     return ", ".join(parts)

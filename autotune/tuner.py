@@ -189,9 +189,11 @@ class Tuning:
         return self._machine
 
     def _sane(self) -> dict[str, Any]:
-        """The base with the declared values of what changes no answer: the prompts need not suffer from bad ones."""
-        declared = {name: EngineSettings.model_fields[name].default for name in ("threads", "io_threads", "lookahead")}
-        return self._base.model_copy(update=declared).model_dump()
+        """What to compute the prompts with: they need not suffer from settings that change no answer."""
+        compute, fields = self._found("compute"), EngineSettings.model_fields
+        changes = {name: fields[name].default for name in ("io_threads", "lookahead")}
+        changes["threads"] = compute.best_threads if compute else None
+        return self._base.model_copy(update=changes).model_dump()
 
     def _baseline(self, prompt: int, guess_s: float) -> Run:
         limit = max(3.0, min(10.0 * BASELINE_TOKENS * guess_s, 0.05 * self._budget_s))

@@ -92,7 +92,8 @@ class ProcessBench:
                     stream.close()
 
     def _ask(self, kind: type[Reply], request: Mapping[str, Any], control: Control, hang_s: float) -> Reply:
-        reply = self._exchange(json.dumps(request), control, control.clock() + hang_s)
+        hangs_at = min(control.clock() + hang_s, control.deadline + _END_SECONDS)
+        reply = self._exchange(json.dumps(request), control, hangs_at)
         if "error" in reply:
             raise BenchRefusedError(reply["error"])
         values: dict[str, Any] = {f.name: reply[f.name] for f in fields(kind)}
@@ -115,7 +116,7 @@ class ProcessBench:
             except queue.Empty:
                 if control.clock() > hangs_at:
                     self.close()
-                    raise BenchCrashedError("it did not answer any more") from None
+                    raise BenchCrashedError("it did not finish in the time there was") from None
                 continue
             except BaseException:
                 self.close()  # cancelled: the worker is in the middle of something nobody waits for

@@ -14,7 +14,7 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -32,6 +32,9 @@ from engine.prompt import text_prompt
 from engine.sessions.model_memory import ModelMemory
 from engine.settings import make_settings
 from engine.stop_flag import StopFlag
+
+FIRST_TOKENS = 4
+"""Of a prompt, what is computed first: on a very slow machine that has to do."""
 
 
 @dataclass(frozen=True)
@@ -106,36 +109,57 @@ class Worker:
         )
 
     def prepare(self, settings: Mapping[str, Any], limit_s: float) -> Prepared:
-        """Compute the prompts under `settings` and keep their states; at least one, others only within `limit_s`."""
+        """Compute the prompts under `settings` and keep their states.
+
+        Ends after `limit_s`: later prompts are then left out, or the first one is shorter than it was meant to be.
+        Raises `GannetError` if not even its first tokens could be computed.
+        """
         loaded, _ = self._with(settings)
-        end = time.perf_counter() + limit_s
-        self._held, done, took = [], 0, 0.0
+        begin = time.perf_counter()
+        self._held, done = [], 0
         for text in PROMPTS:
-            begin = time.perf_counter()
-            if self._held and begin + took / len(self._held) > end:
+            spent = time.perf_counter() - begin
+            if self._held and spent + spent / len(self._held) > limit_s:
                 break
-            tokens = text_prompt(loaded.llama, text).tokens
-            self._held.append(_Held(tokens, self._state_after(loaded, tokens[:-1])))
-            took += time.perf_counter() - begin
-            done += len(tokens) - 1
-        return Prepared(len(self._held), done / took if took > 0 else 0.0)
+            held = self._compute(loaded, text_prompt(loaded.llama, text).tokens, limit_s - spent)
+            if held is None:
+                break
+            self._held.append(held)
+            done += len(held.tokens) - 1
+        if not self._held:
+            raise GannetError(f"the first tokens of a prompt took longer than {limit_s:.0f} s")
+        return Prepared(len(self._held), done / (time.perf_counter() - begin))
 
     @staticmethod
-    def _state_after(loaded: LoadedModel, tokens: Sequence[int]) -> bytes:
+    def _compute(loaded: LoadedModel, tokens: list[int], limit_s: float) -> _Held | None:
+        """The state after all but the last of `tokens`, or after as many as `limit_s` allows; None for too few."""
         memory = ModelMemory(loaded.llama)
         memory.clear()
-        if not tokens:
-            return b""
-        loaded.llama.eval(list(tokens))
+        with _stopping_after(limit_s) as flag:
+            flag.attach(loaded.llama.ctx)
+            try:
+                for first, last in ((0, FIRST_TOKENS), (FIRST_TOKENS, len(tokens) - 1)):
+                    if last > first and not flag.is_set():
+                        loaded.llama.eval(tokens[first:last])
+            except RuntimeError:  # llama.cpp gave up, because the flag said so or because a read failed
+                loaded.check()
+                if not flag.is_set():
+                    raise
+                memory.forget_unfinished()
+            finally:
+                flag.detach(loaded.llama.ctx)
         loaded.check()
-        return memory.save()
+        return _Held(tokens[: memory.length + 1], memory.save()) if memory.length > 0 else None
 
     def run(self, settings: Mapping[str, Any], prompt: int, tokens: int, limit_s: float) -> Run:
         """Continue a prompt greedily by `tokens` tokens after the first, at most for `limit_s`."""
         loaded, load_s = self._with(settings)
         held = self._held[prompt % len(self._held)]
         if not ModelMemory(loaded.llama).restore(np.array(held.tokens[:-1], np.int32), held.state):
-            held.state = self._state_after(loaded, held.tokens[:-1])
+            again = self._compute(loaded, held.tokens, limit_s)
+            if again is None or again.tokens != held.tokens:
+                raise GannetError("the prompt could not be computed again in time")
+            held.state = again.state
         options = AnswerOptions(max_tokens=tokens + 1, temperature=0.0, ignore_end=True)
         times: list[float] = []
         ids: list[int] = []

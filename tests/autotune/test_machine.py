@@ -1,0 +1,88 @@
+"""The model of the machine: wrong directions here mean that the right candidates are never measured."""
+
+from __future__ import annotations
+
+import pytest
+
+from autotune.facts import ModelFacts
+from autotune.machine import HitCurve, MachineModel, Operating, machine_model
+from tests.autotune.simulated import FAST_DRIVE, SLOW_DRIVE
+
+GIB = 1 << 30
+EXPERT_SECONDS = ((1, 0.2), (2, 0.11))
+
+
+@pytest.fixture
+def fast(big_facts: ModelFacts) -> MachineModel:
+    return machine_model(big_facts, EXPERT_SECONDS, FAST_DRIVE, 2, 10e9)
+
+
+@pytest.fixture
+def slow(big_facts: ModelFacts) -> MachineModel:
+    return machine_model(big_facts, EXPERT_SECONDS, SLOW_DRIVE, 2, 10e9)
+
+
+def point(cache_gib: float = 4, threads: int = 2, io_threads: int = 8, lookahead: int = 1) -> Operating:
+    return Operating(threads, io_threads, lookahead, int(cache_gib * GIB))
+
+
+def test_a_larger_cache_is_never_slower(fast: MachineModel) -> None:
+    speeds = [fast.expect(point(cache_gib=g)).tok_s for g in (0.1, 1, 2, 4, 8, 16)]
+    assert speeds == sorted(speeds)
+
+
+def test_no_setting_is_expected_to_beat_the_roofline(fast: MachineModel, slow: MachineModel) -> None:
+    for model in (fast, slow):
+        for ahead in range(5):
+            for io in (1, 8, 32):
+                expected = model.expect(point(lookahead=ahead, io_threads=io))
+                assert expected.tok_s <= expected.roofline_tok_s * 1.0001
+
+
+def test_reading_ahead_pays_on_a_fast_drive_and_far_ahead_costs_on_a_slow_one(
+    fast: MachineModel, slow: MachineModel
+) -> None:
+    assert fast.expect(point(lookahead=1)).tok_s > fast.expect(point(lookahead=0)).tok_s
+    assert slow.expect(point(lookahead=3)).tok_s < slow.expect(point(lookahead=1)).tok_s
+
+
+def test_more_threads_than_cores_are_expected_to_hurt(fast: MachineModel) -> None:
+    assert fast.expect(point(threads=4)).tok_s < fast.expect(point(threads=2)).tok_s
+    assert fast.expect(point(threads=1)).tok_s < fast.expect(point(threads=2)).tok_s
+
+
+def test_one_read_thread_gets_what_the_drive_gives_one(slow: MachineModel) -> None:
+    assert slow.expect(point(io_threads=1)).tok_s < slow.expect(point(io_threads=4)).tok_s
+
+
+def test_calibrating_reproduces_the_measured_run(fast: MachineModel) -> None:
+    at = point()
+    model = fast.calibrated(at, read_bytes_per_token=285e6, token_s=0.25)
+    assert model.expect(at).seconds == pytest.approx(0.25, rel=0.01)
+    assert model.expect(point(cache_gib=6)).tok_s > model.expect(at).tok_s
+
+
+def test_a_model_that_fits_needs_no_drive(big_facts: ModelFacts) -> None:
+    model = machine_model(big_facts, EXPERT_SECONDS, (), 2, None)
+    expected = model.expect(point(cache_gib=16))
+    assert expected.hit_rate == pytest.approx(1.0)
+    assert expected.read_seconds == 0.0
+
+
+def test_without_any_probe_the_model_still_answers(big_facts: ModelFacts) -> None:
+    assert machine_model(big_facts, None, (), 2, None).expect(point()).tok_s > 0
+
+
+def test_a_hit_curve_passes_through_the_measured_point_and_keeps_rising() -> None:
+    curve = HitCurve().through(0.25, 0.6)
+    assert curve.at(0.25) == pytest.approx(0.6)
+    rates = [curve.at(s / 20) for s in range(21)]
+    assert rates == sorted(rates)
+    assert (rates[0], rates[-1]) == (0.0, 1.0)
+
+
+def test_a_census_gives_the_share_of_the_most_used() -> None:
+    curve = HitCurve.from_uses([[60, 20, 10, 10], [10, 10, 20, 60]])
+    assert curve.at(0.25) == pytest.approx(0.6)
+    assert curve.at(0.5) == pytest.approx(0.8)
+    assert HitCurve.from_uses([[0, 0]]) == HitCurve()
