@@ -30,7 +30,6 @@ def _with_integers_listed(value: Any) -> Any:
     if not isinstance(value, dict):
         return value
     low, high = value.get("minimum"), value.get("maximum")
-    bounded = value.get("type") == "integer" and isinstance(low, int) and isinstance(high, int)
-    if bounded and low <= high < low + _MOST_INTEGERS and "enum" not in value:
-        return {"enum": list(range(low, high + 1))}
-    return {name: _with_integers_listed(item) for name, item in value.items()}
+    if value.get("type") != "integer" or not isinstance(low, int) or not isinstance(high, int) or "enum" in value:
+        return {name: _with_integers_listed(item) for name, item in value.items()}
+    return {"enum": list(range(low, high + 1))} if low <= high < low + _MOST_INTEGERS else value

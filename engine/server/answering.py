@@ -12,12 +12,13 @@ from typing import Any
 
 from fastapi import Request
 from sse_starlette import EventSourceResponse, ServerSentEvent
+from starlette.types import Receive, Scope, Send
 
 from engine.server.errors import ApiError, Dialect, error_body, from_exception
 from engine.server.job import Job
 from engine.server.prepare import Preparer
-from engine.server.request import AnswerRequest, Delta, Event, Failed, Finished, PromptRead, Started
-from engine.server.service import Service
+from engine.server.request import AnswerRequest, Delta, Event, Failed, Finished
+from engine.server.service import Claim, Service
 
 _log = logging.getLogger(__name__)
 _PING_SECONDS = 15
@@ -29,10 +30,20 @@ class ClientGone(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A request that has been queued, and the model that answers it."""
+    """A request that has been queued, and its claim on the model that answers it."""
 
     job: Job
-    model: str
+    claim: Claim
+
+    @property
+    def model(self) -> str:
+        """The model's id."""
+        return self.claim.model
+
+    def leave(self) -> None:
+        """Nobody waits for the answer any more."""
+        self.job.cancel()
+        self.claim.release()
 
 
 class Answerer:
@@ -44,10 +55,14 @@ class Answerer:
 
     async def ask(self, request: AnswerRequest, model: str) -> Asked:
         """Queue a request; raises `ApiError` while there is still time for a proper status."""
-        model_id = await self._service.ensure_model(model)
-        job = Job(await self._preparer.prepare(request), asyncio.get_running_loop())
+        claim = await self._service.claim(model)
+        try:
+            job = Job(await self._preparer.prepare(request), asyncio.get_running_loop())
+        except BaseException:
+            claim.release()
+            raise
         self._service.host.submit(job)
-        return Asked(job, model_id)
+        return Asked(job, claim)
 
     async def whole(self, asked: Asked, http: Request, take: Callable[[Delta], None]) -> Finished:
         """Follow an answer to its end. Raises `ApiError` if it fails and `ClientGone` if the client leaves."""
@@ -59,7 +74,7 @@ class Answerer:
                 raise ClientGone
             return following.result()
         finally:
-            asked.job.cancel()
+            asked.leave()
             for task in (following, leaving):
                 task.cancel()
             await asyncio.gather(following, leaving, return_exceptions=True)
@@ -87,7 +102,21 @@ Frames = Callable[[Event], Iterable[ServerSentEvent]]
 
 def stream(asked: Asked, frames: Frames, dialect: Dialect) -> EventSourceResponse:
     """The answer as server-sent events; `frames` turns events into frames. A late failure becomes an error frame."""
-    return EventSourceResponse(_frames(asked.job, frames, dialect), ping=_PING_SECONDS, sep="\n")
+    return _Stream(asked, _frames(asked.job, frames, dialect))
+
+
+class _Stream(EventSourceResponse):
+    """A stream that leaves its answer when it ends, even if it never began because the client had gone already."""
+
+    def __init__(self, asked: Asked, content: AsyncIterator[ServerSentEvent]) -> None:
+        super().__init__(content, ping=_PING_SECONDS, sep="\n")
+        self._asked = asked
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            self._asked.leave()
 
 
 async def _frames(job: Job, frames: Frames, dialect: Dialect) -> AsyncIterator[ServerSentEvent]:
@@ -110,5 +139,3 @@ def frame(content: dict[str, Any], event: str | None = None) -> ServerSentEvent:
     """A JSON object as a frame."""
     return ServerSentEvent(json.dumps(content, ensure_ascii=False), event=event)
 
-
-__all__ = ["Answerer", "Asked", "ClientGone", "PromptRead", "Started", "error_frame", "frame", "stream"]

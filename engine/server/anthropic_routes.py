@@ -49,8 +49,8 @@ def anthropic_routes(service: Service, answerer: Answerer, preparer: Preparer) -
 
     @router.post("/count_tokens", summary="Count a conversation's tokens")
     async def count_tokens(body: CountBody) -> CountAnswer:
-        await service.ensure_model(body.model)
-        count, _ = await preparer.count(messages_prompt(body))
+        with await service.claim(body.model):
+            count, _ = await preparer.count(messages_prompt(body))
         return CountAnswer(input_tokens=count)
 
     return router

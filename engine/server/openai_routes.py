@@ -77,13 +77,13 @@ def openai_routes(service: Service, answerer: Answerer) -> APIRouter:
 
     @router.post("/embeddings", summary="Embed texts, where the model can", response_class=Response)
     async def embeddings(body: EmbeddingsBody) -> Response:
-        model_id = await service.ensure_model(body.model)
         texts = [body.input] if isinstance(body.input, str) else body.input
-        vectors, count = await service.host.run(lambda loaded: embedding.embed(loaded, texts))
+        with await service.claim(body.model) as claim:
+            vectors, count = await service.host.run(lambda loaded: embedding.embed(loaded, texts))
         encode = _base64 if body.encoding_format == "base64" else list
         data = [{"object": "embedding", "index": at, "embedding": encode(one)} for at, one in enumerate(vectors)]
         usage = {"prompt_tokens": count, "total_tokens": count}
-        return JSONResponse({"object": "list", "data": data, "model": model_id, "usage": usage})
+        return JSONResponse({"object": "list", "data": data, "model": claim.model, "usage": usage})
 
     return router
 

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import logging
 import uuid
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -28,6 +28,26 @@ _TELEMETRY_SECONDS = 0.1
 ANY_MODEL = frozenset({"", "default", "gannet"})
 
 
+class Claim:
+    """The right to use the loaded model, `model`; a context manager that gives it back. Belongs to the event loop."""
+
+    def __init__(self, model: str, give_back: Callable[[], None]) -> None:
+        self.model = model
+        self._give_back: Callable[[], None] | None = give_back
+
+    def release(self) -> None:
+        """Give it back; doing so again does nothing."""
+        give_back, self._give_back = self._give_back, None
+        if give_back is not None:
+            give_back()
+
+    def __enter__(self) -> Claim:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.release()
+
+
 class Service:
     """The service's parts and what it takes more than one of them to do. Belongs to the event loop."""
 
@@ -44,6 +64,9 @@ class Service:
         self.shutdown = asyncio.Event()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._swap = asyncio.Lock()
+        self._claims = 0
+        self._unclaimed = asyncio.Event()
+        self._unclaimed.set()
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def start(self) -> None:
@@ -89,41 +112,40 @@ class Service:
         """The id under which clients know the model at `path`."""
         return next((entry.id for entry in self.folders.models() if entry.path == path), path.stem)
 
-    async def ensure_model(self, named: str) -> str:
-        """See that the model a request names is loaded and return its id; loads it if it is another one.
+    async def claim(self, named: str) -> Claim:
+        """Have the model that a request names, loaded if it is another one; it stays until the claim is released.
 
+        Requests get their models in the order in which they came: one that needs another model waits until those
+        before it have released theirs, and those after it wait for it.
         Raises `ApiError` 404 for an unknown name and 503 if there is no model or it cannot be loaded.
         """
-        if self._is_loaded(named):
-            return self._loaded_id()
-        path = None if named in ANY_MODEL else await self.resolve(named)
+        path = None if named in ANY_MODEL or named == self.host.model_id else await self.resolve(named)
         async with self._swap:
-            await self._await_load()
-            if path is None or self._is_loaded(named) or self.host.model_id == self.model_id(path):
-                return self._loaded_id()
-            await self._until_idle()
-            attempt = self.load(path, {})
-            await _outcome(attempt)
-        return self._loaded_id()
+            attempt = self.host.attempt
+            if attempt is not None:
+                await _outcome(attempt)
+            if not self._is_loaded(named, path):
+                if path is None:
+                    raise self.host.why_no_model()
+                await self._unclaimed.wait()
+                await _outcome(self.load(path, {}))
+            loaded = self.host.model_id
+            if loaded is None:
+                raise self.host.why_no_model()
+            self._claims += 1
+            self._unclaimed.clear()
+            return Claim(loaded, self._release)
 
-    def _is_loaded(self, named: str) -> bool:
-        loaded = self.host.model_id
-        return loaded is not None and (named in ANY_MODEL or named == loaded)
+    def _release(self) -> None:
+        self._claims -= 1
+        if self._claims == 0:
+            self._unclaimed.set()
 
-    def _loaded_id(self) -> str:
+    def _is_loaded(self, named: str, path: Path | None) -> bool:
         loaded = self.host.model_id
         if loaded is None:
-            raise self.host.why_no_model()
-        return loaded
-
-    async def _await_load(self) -> None:
-        attempt = self.host.attempt
-        if attempt is not None:
-            await _outcome(attempt)
-
-    async def _until_idle(self) -> None:
-        while self.state.health.state == "busy":
-            await asyncio.sleep(0.05)
+            return False
+        return named in ANY_MODEL or named == loaded or (path is not None and self.model_id(path) == loaded)
 
     # Settings and memory
 
