@@ -29,6 +29,11 @@ def choose_language(code: str = "") -> str:
     return _language
 
 
+def current_language() -> str:
+    """Code of the language in use."""
+    return _language
+
+
 def load(code: str) -> dict[str, list[str]]:
     """Source text -> translations (one, or one per plural form) of every finished message of language `code`."""
     found: dict[str, list[str]] = {}

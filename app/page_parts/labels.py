@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QLayout,
+    QPushButton,
+    QSizePolicy,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
 
 from app.theme import Theme
 from app.theme.tokens import GRID
@@ -79,3 +89,19 @@ def row(*items: QWidget | int, spacing: int = GRID) -> QHBoxLayout:
         else:
             made.addWidget(item)
     return made
+
+
+def clear(layout: QLayout) -> None:
+    """Take everything out of a layout. Widgets disappear at once and are deleted when the event loop comes round."""
+    while layout.count():
+        item = layout.takeAt(0)
+        widget = item.widget() if item else None
+        if widget is not None:
+            widget.hide()
+            widget.deleteLater()
+
+
+def discard(widget: QWidget) -> None:
+    """Make a widget disappear at once and delete it when the event loop comes round."""
+    widget.hide()
+    widget.deleteLater()

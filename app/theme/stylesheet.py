@@ -44,6 +44,7 @@ QLineEdit, QPlainTextEdit, QTextEdit, QSpinBox, QDoubleSpinBox, QComboBox {
   background: $field; color: $text; border: 1px solid $line; border-radius: 6px; padding: 4px 8px;
   selection-background-color: $accent; selection-color: $accent_text; }
 QLineEdit:focus, QPlainTextEdit:focus, QTextEdit:focus, QSpinBox:focus, QDoubleSpinBox:focus, QComboBox:focus { border: 1px solid $focus; }
+QComboBox::drop-down { border: none; width: 22px; }
 QComboBox QAbstractItemView { background: $raised; color: $text; border: 1px solid $line; selection-background-color: $selected; selection-color: $text; }
 
 QScrollBar:vertical { background: transparent; width: 10px; margin: 0; }
