@@ -33,7 +33,9 @@ struct alignas(64) PackedQ8K {
     float d;
 };
 
-std::size_t packed_bytes(std::int64_t columns) { return static_cast<std::size_t>(columns / 256) * sizeof(PackedQ8K); }
+std::size_t packed_bytes(std::int64_t columns) {
+    return static_cast<std::size_t>(columns / 256) * sizeof(PackedQ8K);
+}
 
 void pack(const void* quantized, std::int64_t columns, std::byte* packed) {
     const auto* from = static_cast<const BlockQ8K*>(quantized);
@@ -57,7 +59,9 @@ inline std::uint64_t join(std::uint32_t low, std::uint32_t high) {
     return std::uint64_t{low} | std::uint64_t{high} << 32;
 }
 
-inline float half_to_float(std::uint16_t h) { return _mm_cvtss_f32(_mm_cvtph_ps(_mm_cvtsi32_si128(h))); }
+inline float half_to_float(std::uint16_t h) {
+    return _mm_cvtss_f32(_mm_cvtph_ps(_mm_cvtsi32_si128(h)));
+}
 
 inline float sum8(__m256 v) {
     __m128 s = _mm_add_ps(_mm256_extractf128_ps(v, 1), _mm256_castps256_ps128(v));
