@@ -1,6 +1,7 @@
 #include "decode_ops.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "expert_batch.h"
 
@@ -74,13 +75,12 @@ void SelectOp::compute(ggml_tensor*, int ith, int, void* self) {
     run.slots.assign(n, -1);
     store.acquire_all(op.layer, run.chosen.data(), n, run.slots.data());
     run.holding = true;
-    run.order.clear();
+    // One look at each: a read may land at any moment, and every rank must be in the order once.
     const auto last = static_cast<std::uint32_t>(store.index().layers()[op.layer].parts.size() - 1);
-    for (const bool there : {true, false}) {
-        for (std::uint32_t k = 0; k < n; k++) {
-            if (store.ready(run.slots[k], last) == there) run.order.push_back(k);
-        }
-    }
+    run.order.resize(n);
+    std::iota(run.order.begin(), run.order.end(), 0U);
+    std::stable_partition(run.order.begin(), run.order.end(),
+                          [&](std::uint32_t k) { return store.ready(run.slots[k], last); });
 }
 
 void PredictOp::compute(ggml_tensor*, int ith, int nth, void* self) {
