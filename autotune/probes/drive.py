@@ -258,7 +258,7 @@ def _sustain(
     facts: ModelFacts, places: list[ReadRange], points: list[DrivePoint], control: Control, opener: Opener
 ) -> Sustained | None:
     seconds = control.seconds(SUSTAINED_SECONDS)
-    if seconds < 0.5:
+    if seconds < SUSTAINED_SECONDS * control.scale / 2:
         return None
     depth = best_point(points).queue_depth
     return sustained_of(burst(facts.paths, places, depth, seconds, control, opener), depth)
