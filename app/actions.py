@@ -41,7 +41,7 @@ ACTIONS: tuple[ActionSpec, ...] = (
     ActionSpec("chat.pin", "&Pin chat", "chat", "Ctrl+Shift+P", icon="pin"),
     ActionSpec("chat.previous", "Pre&vious chat", "chat", "Ctrl+PgUp"),
     ActionSpec("chat.next", "Ne&xt chat", "chat", "Ctrl+PgDown"),
-    ActionSpec("chat.options", "System prompt and sa&mpling", "chat", "Ctrl+Shift+I", icon="sliders"),
+    ActionSpec("chat.options", "S&ystem prompt and sampling", "chat", "Ctrl+Shift+I", icon="sliders"),
     ActionSpec("chat.export_markdown", "Export as &Markdown…", "chat", "Ctrl+Shift+E", icon="export", separated=True),
     ActionSpec("chat.export_json", "Export as &JSON…", "chat", "Ctrl+Shift+J", icon="export"),
     ActionSpec("chat.delete", "&Delete chat", "chat", "Ctrl+Shift+Backspace", icon="trash", separated=True),

@@ -55,6 +55,7 @@ class Program:
 
 def build(application: QApplication, config: Path, data: Path, engine_command: Sequence[str] | None = None) -> Program:
     """Make the program from its folders; nothing is shown and no engine started yet."""
+    choose_language()  # for a note about preferences that cannot be read
     preferences = Preferences(config / "preferences.json")
     choose_language(preferences["language"])
     theme = Theme(application, preferences["theme"], preferences["font_points"])

@@ -15,6 +15,7 @@ from typing import Any
 from PySide6.QtCore import QObject, Signal
 
 from app.files import atomic_write, put_aside
+from app.i18n import tr
 
 VERSION = 1
 MIGRATIONS: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {}
@@ -101,9 +102,9 @@ class Preferences(QObject):
             return accepted(content)
         except (ValueError, TypeError, AttributeError) as problem:
             aside = put_aside(self._path)
-            self.note = (
-                f"Your preferences could not be read ({problem}). They are kept as {aside.name}; defaults are on."
-            )
+            self.note = tr(
+                "Your preferences could not be read ({why}). They are kept as {name}; the defaults are on."
+            ).format(why=problem, name=aside.name)
             return Values()
 
 
