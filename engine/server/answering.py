@@ -138,4 +138,3 @@ def error_frame(error: ApiError, dialect: Dialect) -> ServerSentEvent:
 def frame(content: dict[str, Any], event: str | None = None) -> ServerSentEvent:
     """A JSON object as a frame."""
     return ServerSentEvent(json.dumps(content, ensure_ascii=False), event=event)
-

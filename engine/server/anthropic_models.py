@@ -6,8 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Discriminator, Field, Tag
 
-from engine.server.engine_models import MAX_MESSAGES
-from engine.server.openai_models import MAX_STOPS, MAX_TOKENS, MAX_TOOLS, Body
+from engine.server.openai_models import MAX_MESSAGES, MAX_STOPS, MAX_TOKENS, MAX_TOOLS, Body
 
 
 class TextBlock(Body):

@@ -120,7 +120,7 @@ def prompt_of(body: TokenizeBody) -> ChatPrompt | TextPrompt:
     """What `/engine/tokenize` counts."""
     if body.messages is None:
         return TextPrompt(text=body.text or "")
-    return chat_prompt(ChatBody.model_validate({"messages": body.messages, "tools": body.tools}))
+    return ChatPrompt(tuple(_message(message) for message in body.messages), _tools(body.tools))
 
 
 def _tools(tools: list[ToolEntry] | None) -> tuple[Tool, ...]:

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-MAX_MESSAGES = 10_000
+from engine.server.openai_models import MAX_MESSAGES, MAX_TOOLS, ChatMessage, ToolEntry
 
 
 class EngineBody(BaseModel):
@@ -110,8 +110,8 @@ class TokenizeBody(EngineBody):
     """A text, or a conversation as it would be sent to the model."""
 
     text: str | None = None
-    messages: list[dict[str, Any]] | None = Field(default=None, max_length=MAX_MESSAGES)
-    tools: list[dict[str, Any]] | None = None
+    messages: list[ChatMessage] | None = Field(default=None, min_length=1, max_length=MAX_MESSAGES)
+    tools: list[ToolEntry] | None = Field(default=None, max_length=MAX_TOOLS)
 
     @model_validator(mode="after")
     def _one_of_both(self) -> TokenizeBody:

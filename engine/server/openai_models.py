@@ -6,8 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from engine.server.engine_models import MAX_MESSAGES
-
+MAX_MESSAGES = 10_000
 MAX_STOPS = 16
 MAX_TOOLS = 512
 MAX_TOKENS = 1 << 24
