@@ -56,6 +56,7 @@ class ArmState(StrEnum):
     DROPPED = "dropped"  # measured, and clearly not the best
     KEPT = "kept"  # measured to the end, not chosen
     CHOSEN = "chosen"
+    SKIPPED = "skipped"  # there was no time to measure it
     CRASHED = "crashed"  # ended the engine or failed; `error` says how
     WRONG = "wrong"  # gave another answer than the defaults; never chosen
 

@@ -15,9 +15,10 @@ from autotune.result import Interval
 
 # Student's t, two-sided 95 %, by degrees of freedom from 1.
 _T = (12.71, 4.30, 3.18, 2.78, 2.57, 2.45, 2.36, 2.31, 2.26, 2.23, 2.20, 2.18, 2.16, 2.14, 2.13, 2.12, 2.11, 2.10, 2.09)
-LEAST_NOISE = 0.01
-"""Log-ratios are never believed to scatter less than this: a few equal pairs by luck prove nothing."""
-
+USUAL_NOISE = 0.10
+"""Scatter of a log-ratio between runs of a few tokens on an ordinary machine: what is believed before measuring."""
+USUAL_WEIGHT = 3
+"""As many measurements the belief counts for: a few equal pairs by luck prove nothing."""
 WIDEST = math.log(20)
 """An interval reaches at most a factor of 20 to each side: more says no more than "unknown"."""
 
@@ -39,15 +40,13 @@ def paired_ratio(base_seconds: Sequence[float], arm_seconds: Sequence[float]) ->
 
 def pooled_noise(ratios: Mapping[str, Sequence[float]]) -> tuple[float, int]:
     """(standard deviation of a log-ratio around its arm's mean, degrees of freedom) over all arms."""
-    squares, freedom = 0.0, 0
+    squares, freedom = USUAL_WEIGHT * USUAL_NOISE**2, USUAL_WEIGHT
     for values in ratios.values():
-        if len(values) < 2:
-            continue
         logs = [math.log(v) for v in values]
-        mean = sum(logs) / len(logs)
+        mean = sum(logs) / max(1, len(logs))
         squares += sum((x - mean) ** 2 for x in logs)
-        freedom += len(logs) - 1
-    return (max(LEAST_NOISE, math.sqrt(squares / freedom)), freedom) if freedom else (LEAST_NOISE, 0)
+        freedom += max(0, len(logs) - 1)
+    return math.sqrt(squares / freedom), freedom
 
 
 def ratio_interval(ratios: Sequence[float], noise: float, freedom: int) -> Interval:

@@ -179,6 +179,8 @@ class Tuning:
             raise TuningFailedError(f"{self._files.path.name} could not be measured: {error}") from error
         if prepared.prompts < 3:
             self._notes.append(f"computing a prompt takes long here: only {prepared.prompts} of 3 are used")
+        elif prepared.shortened:
+            self._notes.append("computing a prompt takes long here: short ones are used")
         self._notes += [note for note in loaded.notes if note not in self._notes]
         seconds = [s for run in runs for s in run.seconds]
         if not seconds:
@@ -303,8 +305,8 @@ class Tuning:
     def _result(self, verdict: Verdict, machine: _Machine) -> TuneResult:
         winner = self._arms[verdict.winner]
         for arm in self._arms.values():
-            if arm.state in {ArmState.RUNNING, ArmState.WAITING} and arm.runs:
-                arm.state = ArmState.KEPT
+            if arm.state in {ArmState.RUNNING, ArmState.WAITING}:
+                arm.state = ArmState.KEPT if arm.runs else ArmState.SKIPPED
         winner.state = ArmState.CHOSEN
         if verdict.ratio is not None and verdict.best is not None:
             self._arms[verdict.best].ratio = verdict.ratio

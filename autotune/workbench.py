@@ -9,12 +9,13 @@ import queue
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import IO, Any, Protocol, TypeVar
 
 from autotune.control import Control
+from autotune.prompts import PROMPTS
 from autotune.worker import Loaded, Prepared, Run
 from engine.errors import GannetError
 
@@ -69,9 +70,11 @@ class ProcessBench:
         request = {"do": "load", "path": str(path), "settings": dict(settings)}
         return self._ask(Loaded, request, control, 10 * self._hang_seconds)
 
-    def prepare(self, settings: Mapping[str, Any], limit_s: float, control: Control) -> Prepared:
-        """See `Bench`."""
-        request = {"do": "prepare", "settings": dict(settings), "limit_s": limit_s}
+    def prepare(
+        self, settings: Mapping[str, Any], limit_s: float, control: Control, texts: Sequence[str] = PROMPTS
+    ) -> Prepared:
+        """See `Bench`; `texts` are other prompts than the tuner's, for checking what it chose."""
+        request = {"do": "prepare", "settings": dict(settings), "limit_s": limit_s, "texts": list(texts)}
         return self._ask(Prepared, request, control, limit_s + 5 * self._hang_seconds)
 
     def run(self, settings: Mapping[str, Any], prompt: int, tokens: int, limit_s: float, control: Control) -> Run:

@@ -14,7 +14,7 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -55,6 +55,7 @@ class Prepared:
     """Reply to `prepare`: how many prompts were computed in time, and how fast."""
 
     prompts: int
+    shortened: bool
     prompt_tok_s: float
 
 
@@ -108,48 +109,54 @@ class Worker:
             notes=loaded.notes,
         )
 
-    def prepare(self, settings: Mapping[str, Any], limit_s: float) -> Prepared:
-        """Compute the prompts under `settings` and keep their states.
+    def prepare(self, settings: Mapping[str, Any], limit_s: float, texts: Sequence[str] = PROMPTS) -> Prepared:
+        """Compute the prompts `texts` under `settings` and keep their states.
 
-        Ends after `limit_s`: later prompts are then left out, or the first one is shorter than it was meant to be.
-        Raises `GannetError` if not even its first tokens could be computed.
+        Keeps to `limit_s`: on a slow machine prompts are cut to their first tokens, then left out. Raises
+        `GannetError` if not even the first tokens of one could be computed.
         """
         loaded, _ = self._with(settings)
         begin = time.perf_counter()
-        self._held, done = [], 0
-        for text in PROMPTS:
-            spent = time.perf_counter() - begin
-            if self._held and spent + spent / len(self._held) > limit_s:
+        end = begin + limit_s
+        prompts = [text_prompt(loaded.llama, text).tokens for text in texts]
+        self._held, cut = [], False
+        for i, tokens in enumerate(prompts):
+            first = time.perf_counter()
+            short = self._compute(loaded, tokens[: FIRST_TOKENS + 1], end - first)
+            if short is None:
                 break
-            held = self._compute(loaded, text_prompt(loaded.llama, text).tokens, limit_s - spent)
-            if held is None:
-                break
-            self._held.append(held)
-            done += len(held.tokens) - 1
+            took, now = time.perf_counter() - first, time.perf_counter()
+            # A longer prompt reads further experts: as many times the time of its beginning, at worst.
+            cut = cut or took * len(tokens) / FIRST_TOKENS > (end - now) / (len(prompts) - i)
+            whole = None if cut else self._compute(loaded, tokens, end - now)
+            self._held.append(whole or short)
         if not self._held:
             raise GannetError(f"the first tokens of a prompt took longer than {limit_s:.0f} s")
-        return Prepared(len(self._held), done / (time.perf_counter() - begin))
+        done = sum(len(held.tokens) - 1 for held in self._held)
+        return Prepared(len(self._held), cut, done / (time.perf_counter() - begin))
 
     @staticmethod
     def _compute(loaded: LoadedModel, tokens: list[int], limit_s: float) -> _Held | None:
-        """The state after all but the last of `tokens`, or after as many as `limit_s` allows; None for too few."""
+        """The state after all but the last of `tokens`; None if that took longer than `limit_s`."""
         memory = ModelMemory(loaded.llama)
-        memory.clear()
+        if not np.array_equal(memory.tokens, tokens[: memory.length]) or memory.length >= len(tokens):
+            memory.clear()
         with _stopping_after(limit_s) as flag:
             flag.attach(loaded.llama.ctx)
             try:
-                for first, last in ((0, FIRST_TOKENS), (FIRST_TOKENS, len(tokens) - 1)):
-                    if last > first and not flag.is_set():
-                        loaded.llama.eval(tokens[first:last])
+                rest = tokens[memory.length : -1]
+                if rest:
+                    loaded.llama.eval(rest)
             except RuntimeError:  # llama.cpp gave up, because the flag said so or because a read failed
                 loaded.check()
+                memory.clear()
                 if not flag.is_set():
                     raise
-                memory.forget_unfinished()
+                return None
             finally:
                 flag.detach(loaded.llama.ctx)
         loaded.check()
-        return _Held(tokens[: memory.length + 1], memory.save()) if memory.length > 0 else None
+        return _Held(tokens, memory.save())
 
     def run(self, settings: Mapping[str, Any], prompt: int, tokens: int, limit_s: float) -> Run:
         """Continue a prompt greedily by `tokens` tokens after the first, at most for `limit_s`."""
@@ -157,7 +164,7 @@ class Worker:
         held = self._held[prompt % len(self._held)]
         if not ModelMemory(loaded.llama).restore(np.array(held.tokens[:-1], np.int32), held.state):
             again = self._compute(loaded, held.tokens, limit_s)
-            if again is None or again.tokens != held.tokens:
+            if again is None:
                 raise GannetError("the prompt could not be computed again in time")
             held.state = again.state
         options = AnswerOptions(max_tokens=tokens + 1, temperature=0.0, ignore_end=True)

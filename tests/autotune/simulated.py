@@ -50,7 +50,7 @@ class SimulatedBench:
     def prepare(self, settings: Mapping[str, Any], limit_s: float, control: Control) -> Prepared:
         control.check()
         self.now += self.prompt_s * self.prompts
-        return Prepared(self.prompts, 4.0)
+        return Prepared(self.prompts, False, 4.0)
 
     def run(self, settings: Mapping[str, Any], prompt: int, tokens: int, limit_s: float, control: Control) -> Run:
         control.check()
