@@ -82,6 +82,7 @@ class Actions:
 
     def __init__(self, window: QWidget) -> None:
         self._actions: dict[str, QAction] = {}
+        self._connected: set[str] = set()
         for spec in ACTIONS:
             action = QAction(tr(spec.text), window)
             action.setObjectName(spec.name)
@@ -101,7 +102,12 @@ class Actions:
         action = self._actions[name]
         action.triggered.connect(slot)
         action.setEnabled(True)
+        self._connected.add(name)
         return action
+
+    def connected(self, name: str) -> bool:
+        """Whether action `name` does anything."""
+        return name in self._connected
 
     def fill(self, bar: QMenuBar) -> None:
         """All menus, in the order of the declarations."""
