@@ -37,6 +37,7 @@ COMMANDS = (
     Command("generate", "engine.cli.generate", "one answer to one prompt"),
     Command("inspect", "engine.cli.inspect", "what a model file holds and how it would run here"),
     Command("serve", "engine.cli.serve", "serve models to clients on this machine"),
+    Command("launch", "engine.cli.launch", "point a coding tool at the running server"),
     Command("trace", "engine.cli.trace", "record which experts a model's routers choose"),
     Command("verify", "engine.cli.verify", "check that a model answers as stock llama.cpp does, bit for bit"),
 )
