@@ -45,6 +45,7 @@ QLineEdit, QPlainTextEdit, QTextEdit, QSpinBox, QDoubleSpinBox, QComboBox {
   selection-background-color: $accent; selection-color: $accent_text; }
 QLineEdit:focus, QPlainTextEdit:focus, QTextEdit:focus, QSpinBox:focus, QDoubleSpinBox:focus, QComboBox:focus { border: 1px solid $focus; }
 QComboBox::drop-down { border: none; width: 22px; }
+QComboBox::down-arrow { width: 0; height: 0; border-left: 4px solid $field; border-right: 4px solid $field; border-top: 5px solid $text_soft; }
 QComboBox QAbstractItemView { background: $raised; color: $text; border: 1px solid $line; selection-background-color: $selected; selection-color: $text; }
 
 QScrollBar:vertical { background: transparent; width: 10px; margin: 0; }
