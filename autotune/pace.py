@@ -9,6 +9,8 @@ from autotune.race import FEWEST_CONFIRMATIONS
 PROBE_SHARE = 0.17
 PROBE_SECONDS = 26.0
 """What the probes take at scale 1 on an ordinary machine (their bounds are far higher)."""
+PROBE_LIMIT = 0.3
+"""Share of the budget after which no further probe is begun, on a machine that is much slower than that."""
 PREPARE_SHARE = 0.2
 CONFIRM_SHARE = 0.4
 """Of the time for measuring, what is kept for the last comparison."""

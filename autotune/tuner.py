@@ -19,7 +19,7 @@ from autotune.control import CancelledError, Control, never
 from autotune.facts import ModelFacts, facts_of
 from autotune.fingerprint import engine_parts, fingerprint, machine_parts, model_parts
 from autotune.machine import MachineModel, Operating, machine_model
-from autotune.pace import CONFIRM_SHARE, PREPARE_SHARE, Pace, pace, probe_scale, run_limit
+from autotune.pace import CONFIRM_SHARE, PREPARE_SHARE, PROBE_LIMIT, Pace, pace, probe_scale, run_limit
 from autotune.presets import Tuned, presets
 from autotune.probes import CORES, GPUS, MEMORY, VOLUME, Probe, Reading, read, run_probes
 from autotune.race import Race, Turn, Verdict
@@ -147,7 +147,8 @@ class Tuning:
             text = f"Measuring: {probe.title}" if reading is None else f"{probe.title}: {reading.figure}"
             self._tell(Phase.PROBE, 0.17 * share, text, probe=probe.name, value=value)
 
-        self._readings = self._probe(self._facts, self._control, progress)
+        limits = self._control.within(PROBE_LIMIT * self._budget_s)
+        self._readings = self._probe(self._facts, limits, progress)
         for reading in self._readings.values():
             self._notes += [note for note in reading.notes if note not in self._notes]
 

@@ -16,7 +16,7 @@ from autotune.probes.memory import MEMORY, MemoryResult
 from autotune.probes.probe import Probe, Reading, read
 from autotune.probes.volume import VOLUME, VolumeResult
 
-PROBES: tuple[Probe[Any], ...] = (MEMORY, CORES, GPUS, VOLUME, BANDWIDTH, COMPUTE, DRIVE)
+PROBES: tuple[Probe[Any], ...] = (MEMORY, CORES, GPUS, VOLUME, COMPUTE, DRIVE, BANDWIDTH)
 
 __all__ = [
     "CORES",
@@ -50,7 +50,11 @@ def run_probes(
     done = 0.0
     for probe in probes:
         progress(probe, None, done / total)
-        readings[probe.name] = read(probe, facts, control.within(probe.seconds * max(1.0, control.scale)))
+        if control.remaining() > 0:
+            readings[probe.name] = read(probe, facts, control.within(probe.seconds * max(1.0, control.scale)))
+        else:
+            note = (f"no time was left to measure this: {probe.title}",)
+            readings[probe.name] = Reading(probe.name, probe.unit, probe.method, 0.0, None, "unknown", note)
         done += probe.seconds
         progress(probe, readings[probe.name], done / total)
     return readings

@@ -19,7 +19,7 @@ from autotune.probes.cores import probe_cores
 from autotune.probes.probe import Probe
 from engine.memory import memory_available
 
-BUFFER_BYTES = 512 << 20
+BUFFER_BYTES = 256 << 20
 POINT_SECONDS = 0.3
 STEP_BYTES = 8 << 20
 
@@ -45,9 +45,12 @@ def probe_bandwidth(control: Control) -> BandwidthResult:
     size = max(size, STEP_BYTES * max(counts))
     memory = np.ones(size // 8, np.int64)
     seconds = control.seconds(POINT_SECONDS)
-    points = tuple((n, read_rate(memory, n, seconds, control)) for n in counts)
+    points: list[tuple[int, float]] = []
+    for n in counts:
+        if not points or control.remaining() > seconds:
+            points.append((n, read_rate(memory, n, seconds, control)))
     notes = ("little memory: the buffer is small, caches may flatter the rate",) if size < BUFFER_BYTES else ()
-    return BandwidthResult(points, notes)
+    return BandwidthResult(tuple(points), notes)
 
 
 def read_rate(memory: np.ndarray, threads: int, seconds: float, control: Control) -> float:

@@ -93,11 +93,15 @@ def measure_shape(
     with _products(lib, shape, n_used, pool_bytes) as (device, backend, graph, ids, n_pool):
         draw = random.Random(0)
         for n in threads:
+            if points and control.remaining() <= 0:
+                break
             lib.set_threads(device, backend, n)
             times: list[float] = []
             end = control.clock() + seconds
             while control.clock() < end or len(times) < 3:
                 control.check()
+                if times and control.remaining() <= 0:
+                    break
                 chosen = np.array(draw.sample(range(n_pool), n_used), np.int32)
                 lib.ggml_backend_tensor_set(ids, chosen.ctypes.data, 0, chosen.nbytes)
                 begin = control.clock()
@@ -127,6 +131,8 @@ def probe_compute(facts: ModelFacts, control: Control) -> ComputeResult:
     seconds = control.seconds(POINT_SECONDS)
     points: list[ComputePoint] = []
     for shape in shapes:
+        if points and control.remaining() <= 0:
+            break
         points += measure_shape(shape, max(1, facts.n_used), counts, seconds, pool, control)
     return ComputeResult(tuple(points), _token_seconds(facts, points, counts), _notes(facts, pool))
 
@@ -134,13 +140,17 @@ def probe_compute(facts: ModelFacts, control: Control) -> ComputeResult:
 def _token_seconds(
     facts: ModelFacts, points: list[ComputePoint], counts: tuple[int, ...]
 ) -> tuple[tuple[int, float], ...]:
-    """Sums the measured shapes and scales by bytes for those that were not measured."""
-    measured = facts.shapes[:3]
-    share = sum(s.nbytes * s.matrices for s in facts.shapes) / sum(s.nbytes * s.matrices for s in measured)
+    """By threads; shapes that were not measured with a number of threads are taken to go at the same rate."""
+    total = sum(s.nbytes * s.matrices for s in facts.shapes)
     table = {(p.type_name, p.columns, p.rows, p.threads): p.seconds_per_matrix for p in points}
-    return tuple(
-        (n, share * sum(table[s.type_name, s.columns, s.rows, n] * s.matrices for s in measured)) for n in counts
-    )
+    found = []
+    for n in counts:
+        measured = [s for s in facts.shapes if (s.type_name, s.columns, s.rows, n) in table]
+        nbytes = sum(s.nbytes * s.matrices for s in measured)
+        seconds = sum(table[s.type_name, s.columns, s.rows, n] * s.matrices for s in measured)
+        if nbytes:
+            found.append((n, seconds * total / nbytes))
+    return tuple(found)
 
 
 def _notes(facts: ModelFacts, pool: int) -> tuple[str, ...]:
