@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 _ANY_OBJECT: dict[str, Any] = {"type": "object"}
@@ -17,10 +20,26 @@ def schema_grammar(schema: Mapping[str, Any]) -> str:
 
     Raises ValueError, KeyError, AssertionError and the like for a schema that cannot be used.
     """
-    from llama_cpp.llama_grammar import json_schema_to_gbnf  # the library takes long to import
-
-    grammar: str = json_schema_to_gbnf(json.dumps(_with_integers_listed(dict(schema) or _ANY_OBJECT)))
+    grammar: str = _converter()(json.dumps(_with_integers_listed(dict(schema) or _ANY_OBJECT)))
     return grammar.replace(_LOOSE_CHARACTER, _CHARACTER)
+
+
+@cache
+def _converter() -> Callable[[str], str]:
+    """llama-cpp-python's converter; its module is loaded alone, since the package would load llama.cpp with it."""
+    package = importlib.util.find_spec("llama_cpp")
+    folders = () if package is None else package.submodule_search_locations or ()
+    for path in (Path(folder) / "llama_grammar.py" for folder in folders):
+        spec = importlib.util.spec_from_file_location("gannet_llama_grammar", path) if path.exists() else None
+        if spec is not None and spec.loader is not None:
+            module = importlib.util.module_from_spec(spec)
+            spec.loader.exec_module(module)
+            converter: Callable[[str], str] = module.json_schema_to_gbnf
+            return converter
+    from llama_cpp.llama_grammar import json_schema_to_gbnf  # packed into one file with the application
+
+    packed: Callable[[str], str] = json_schema_to_gbnf
+    return packed
 
 
 def _with_integers_listed(value: Any) -> Any:

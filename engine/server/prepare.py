@@ -19,6 +19,7 @@ from engine.server.job import PreparedAnswer
 from engine.server.prompting import ModelTexts, Prompter
 from engine.server.request import AnswerRequest, ChatPrompt, TextPrompt
 from engine.server.service import Service
+from engine.server.token_choice import check_grammar
 from engine.sessions.model_memory import needs_checkpoints
 
 Result = TypeVar("Result")
@@ -73,6 +74,8 @@ class Preparer:
                 prepared = self._prepare_chat(loaded, request, request.prompt, generation)
             else:
                 prepared = self._prepare_text(loaded, request, request.prompt, generation)
+            if prepared.grammar is not None:
+                check_grammar(loaded.llama, prepared.grammar)
             if len(prepared.tokens) >= loaded.llama.n_ctx():
                 raise context_overflow(len(prepared.tokens), loaded.llama.n_ctx())
         if not prepared.tokens:

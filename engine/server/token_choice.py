@@ -98,6 +98,11 @@ def _sampler_chain(n_vocab: int, sampling: Sampling) -> internals.LlamaSampler:
     return chain
 
 
+def check_grammar(llama: llama_cpp.Llama, grammar: str) -> None:
+    """Raise `ApiError` 400 if llama.cpp cannot use the grammar. Any thread."""
+    llama_cpp.llama_sampler_free(_grammar_sampler(llama, grammar))
+
+
 def _grammar_sampler(llama: llama_cpp.Llama, grammar: str) -> Any:
     vocab = llama_cpp.llama_model_get_vocab(llama.model)
     sampler = llama_cpp.llama_sampler_init_grammar(vocab, grammar.encode(), b"root")
