@@ -89,6 +89,7 @@ class HttpChannel(QObject):
         request = QNetworkRequest(QUrl(self._url + path))
         request.setRawHeader(b"Authorization", b"Bearer " + self._key.encode())
         request.setHeader(QNetworkRequest.KnownHeaders.ContentTypeHeader, "application/json")
+        request.setRawHeader(b"User-Agent", b"Gannet-Window")
         request.setTransferTimeout(timeout_ms)
         for name, value in headers.items():
             request.setRawHeader(name.encode(), value.encode())

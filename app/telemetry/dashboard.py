@@ -107,8 +107,7 @@ class Dashboard(QWidget):
         hits = Tile(
             FIGURE["hit_rate"], TinyPlot(self._theme, series, stacked, 100.0), lambda: now.get("hit_rate", math.nan)
         )
-        prompt = TinyPlot(self._theme, series, (("prompt_per_s", "plot_3"),))
-        first = Tile(FIRST_TOKEN, prompt, lambda: self._live.first_token_s)
+        first = Tile(FIRST_TOKEN, None, lambda: self._live.first_token_s)
         hits.setToolTip(
             tr(
                 "Gold: found in memory. Blue: arrived late, read ahead but not in time. "

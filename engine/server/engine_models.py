@@ -106,6 +106,34 @@ class LogAnswer(BaseModel):
     lines: list[str]
 
 
+class ClientSeen(BaseModel):
+    """A program that used the service lately."""
+
+    client: str
+    address: str
+    requests: int
+    last: float = Field(description="seconds since 1970")
+
+
+class RequestSeen(BaseModel):
+    """One request of another program; status 0 while it runs, 499 when the client left before an answer."""
+
+    started: float = Field(description="seconds since 1970")
+    client: str
+    address: str
+    method: str
+    path: str
+    status: int
+    seconds: float
+
+
+class RequestsAnswer(BaseModel):
+    """Who uses the service, and the latest requests, oldest first."""
+
+    clients: list[ClientSeen]
+    requests: list[RequestSeen]
+
+
 class TokenizeBody(EngineBody):
     """A text, or a conversation as it would be sent to the model."""
 

@@ -24,6 +24,7 @@ from engine.server.engine_models import (
     InspectBody,
     LoadBody,
     LogAnswer,
+    RequestsAnswer,
     SettingsAnswer,
     SettingsChange,
     SettingsChanged,
@@ -79,6 +80,10 @@ def _add_state_routes(router: APIRouter, service: Service) -> None:
     @router.get("/engine/log", summary="The latest log lines")
     async def log(lines: Annotated[int, Query(ge=1, le=5000)] = 200) -> LogAnswer:
         return LogAnswer(lines=service.log.latest(lines))
+
+    @router.get("/engine/requests", summary="Other programs that use the service, and their latest requests")
+    async def requests() -> RequestsAnswer:
+        return RequestsAnswer.model_validate(service.requests.as_json())
 
     @router.post("/engine/shutdown", status_code=202, summary="End the engine")
     async def shutdown() -> Accepted:

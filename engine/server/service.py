@@ -18,6 +18,7 @@ from engine.server.log_lines import LogLines
 from engine.server.model_folders import ModelFolders
 from engine.server.model_host import Attempt, ModelHost
 from engine.server.model_state import Health, ModelState
+from engine.server.request_log import RequestLog
 from engine.server.serve_settings import ServeSettings
 from engine.server.tuning import Tune, Tuning
 from engine.settings import EngineSettings, live_settings, make_settings
@@ -57,6 +58,7 @@ class Service:
         self.engine_settings = engine_settings
         self.events = EventLog()
         self.log = LogLines(self.events)
+        self.requests = RequestLog()
         self.state = ModelState(self.events, version)
         self.folders = ModelFolders(settings.model_folders)
         self.host = ModelHost(settings, self.state)

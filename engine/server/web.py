@@ -23,6 +23,7 @@ from engine.server.errors import ApiError, bad_request, error_body, from_excepti
 from engine.server.gate import Gate
 from engine.server.openai_routes import openai_routes
 from engine.server.prepare import Preparer
+from engine.server.request_log import LogRequests
 from engine.server.service import Service
 
 _log = logging.getLogger(__name__)
@@ -76,9 +77,10 @@ def _describe(app: FastAPI) -> None:
 
 
 def _middleware(service: Service) -> list[Middleware]:
+    log = Middleware(LogRequests, log=service.requests)
     gate = Middleware(Gate, settings=service.settings)
     if not service.settings.cors_origins:
-        return [gate]
+        return [log, gate]
     # Before the gate: a browser asks without a key whether it may ask.
     cors = Middleware(
         CORSMiddleware,
@@ -86,7 +88,7 @@ def _middleware(service: Service) -> list[Middleware]:
         allow_methods=["*"],
         allow_headers=["*"],
     )
-    return [cors, gate]
+    return [log, cors, gate]
 
 
 def _handle_errors(app: FastAPI) -> None:
