@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+import sqlite3
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from PySide6.QtCore import QTimer
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QMessageBox
 
 from app import APP_ID, APP_NAME
 from app.engine_client import EngineClient
-from app.files import config_folder, data_folder
-from app.i18n import choose_language
+from app.faults import FaultLog
+from app.files import config_folder, data_folder, log_folder
+from app.i18n import choose_language, tr
 from app.models.start import Library, make_library
 from app.preferences import Preferences
 from app.session import EngineSession
 from app.store import Store
+from app.store.schema import NewerStoreError
 from app.tasks import cancel_all
 from app.theme import Theme
 from app.theme.icons import application_icon
@@ -77,11 +80,25 @@ def main(arguments: Sequence[str] = ()) -> int:
     instance = SingleInstance(data_folder())
     if not instance.claim():
         return 0
-    program = build(application, config_folder(), data_folder())
+    try:
+        program = build(application, config_folder(), data_folder())
+    except (NewerStoreError, sqlite3.Error, OSError) as problem:
+        return _cannot_start(str(problem))
+    faults = FaultLog(log_folder() / "window.log", program.window.show_fault)
+    faults.install()
     instance.raise_asked.connect(program.window.raise_window)
     program.window.show()
     QTimer.singleShot(0, program.begin)
     status = application.exec()
     program.close()
+    faults.remove()
     instance.release()
     return status
+
+
+def _cannot_start(why: str) -> int:
+    """Say why there is no window, where a person looks for one; returns the exit status."""
+    text = tr("Gannet cannot start: {why}").format(why=why)
+    print(f"gannet: {text}", file=sys.stderr)
+    QMessageBox.critical(None, APP_NAME, text)
+    return 2

@@ -57,6 +57,8 @@ def _draw(folder: Path, scale: int) -> int:
         program.window.context.conversations.listed.emit()
         program.begin()
         _wait(application, lambda: program.client.state.value in ("ready", "failed", "crashed"), ENGINE_WAIT_S)
+        if program.client.state.value == "ready":
+            _answer(application, program)
         for mode in ("light", "dark"):
             program.theme.choose(mode)
             for size, (width, height) in SIZES.items():
@@ -67,6 +69,20 @@ def _draw(folder: Path, scale: int) -> int:
         program.window.close()
         program.close()
     return 0
+
+
+def _answer(application: object, program: object) -> None:
+    """Have the demo model answer something, so that figures and plots show a real run."""
+    from app.chat.page import ChatPage
+    from app.main import Program
+
+    assert isinstance(program, Program)
+    page = program.window.page("chat")
+    assert isinstance(page, ChatPage)
+    program.window.show_place("telemetry")
+    program.window.show_place("chat")
+    page.send("Tell me a story about a fox.", [])
+    _wait(application, lambda: not page.branch.answering, ENGINE_WAIT_S)
 
 
 def _screens(application: object, window: object, folder: Path, name: str, conversation: int) -> None:

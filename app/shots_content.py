@@ -5,8 +5,8 @@ from __future__ import annotations
 from app.store import Store
 
 ANSWER = """\
-A **mixture-of-experts** model has many small networks, the *experts*, in every layer. For each token a router picks
-a few:
+A **mixture-of-experts** model has many small networks, the *experts*, in every layer. For each token a router \
+picks a few:
 
 1. The router scores all experts of the layer.
 2. The best few, say 8 of 128, do the work.

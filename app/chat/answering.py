@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 import time
 
 from PySide6.QtCore import QObject, Signal
@@ -16,13 +17,14 @@ class Answering(QObject):
 
     Attributes: `message` (its text is complete only after `finished`), `conversation`.
     Signals: `text(piece)`, `thinking(piece)`, `tool_call(index, name, arguments)`, then `finished` once the message has
-    been stored.
+    been stored; `not_stored(why)` once when the disk does not take it, which does not stop the answer.
     """
 
     text = Signal(str)
     thinking = Signal(str)
     tool_call = Signal(int, str, str)
     finished = Signal()
+    not_stored = Signal(str)
 
     def __init__(self, store: Store, message: Message, stream: ChatStream, parent: QObject) -> None:
         super().__init__(parent)
@@ -36,6 +38,7 @@ class Answering(QObject):
         self._text = [message.text]
         self._thinking = [message.thinking]
         self._calls: dict[int, dict[str, str]] = {}
+        self._complained = False
         stream.text.connect(self._take_text)
         stream.thinking.connect(self._take_thinking)
         stream.tool_call.connect(self._take_call)
@@ -56,13 +59,13 @@ class Answering(QObject):
         if self._thought_until is None and len(self._thinking) > 1:
             self._thought_until = time.monotonic()
         self._text.append(piece)
-        self._store.journal.append(self.message.id, "text", piece)
+        self._keep("text", piece)
         self.text.emit(piece)
 
     def _take_thinking(self, piece: str) -> None:
         self._note_time()
         self._thinking.append(piece)
-        self._store.journal.append(self.message.id, "thinking", piece)
+        self._keep("thinking", piece)
         self.thinking.emit(piece)
 
     def _take_call(self, index: int, name: str, arguments: str) -> None:
@@ -71,6 +74,16 @@ class Answering(QObject):
         call["name"] += name
         call["arguments"] += arguments
         self.tool_call.emit(index, name, arguments)
+
+    def _keep(self, kind: str, piece: str) -> None:
+        self._store.journal.append(self.message.id, kind, piece)
+        if self._store.journal.error:
+            self._complain(self._store.journal.error)
+
+    def _complain(self, why: str) -> None:
+        if not self._complained:
+            self._complained = True
+            self.not_stored.emit(why)
 
     def _note_time(self) -> None:
         if self._first is None:
@@ -82,6 +95,7 @@ class Answering(QObject):
 
     def _failed(self, problem: EngineProblem) -> None:
         self.message.extra["problem"] = problem.message
+        self.message.extra["problem_code"] = problem.code
         self._store_message(ChatResult(), "failed")
 
     def _store_message(self, result: ChatResult, status: str) -> None:
@@ -96,6 +110,9 @@ class Answering(QObject):
         message.extra["finish_reason"] = result.finish_reason
         measured = figures(result.timings, None if first is None else first - self._began)
         message.extra["figures"] = measured
-        self._store.finish_message(message)
+        try:
+            self._store.finish_message(message)
+        except sqlite3.Error as problem:  # it stays on the screen, and the journal keeps its pieces
+            self._complain(str(problem))
         self.finished.emit()
         self.deleteLater()

@@ -106,7 +106,10 @@ class Branch(QObject):
     def open(self) -> None:
         """Read the conversation in front."""
         current = self._context.conversations.current
+        known = len(self._context.store.problems)
         self._tree = Tree(self._context.store.messages(current.id) if current is not None else ())
+        for line in self._context.store.problems[known:]:
+            self._context.conversations.broken.emit(line)
         run = self._running.get(self.conversation)
         if run is not None and run.message.id in self._tree:
             self._tree.replace(run.message)
@@ -139,7 +142,8 @@ class Branch(QObject):
         if self.answering or not self._ready():
             return
         message = self._tree[key]
-        message.extra.pop("problem", None)
+        for name in ("problem", "problem_code", "finish_reason"):
+            message.extra.pop(name, None)
         self._context.store.reopen_message(message)
         self._stream(message, go_on=bool(message.text))
 
@@ -208,6 +212,7 @@ class Branch(QObject):
         sent = without_oldest(path if go_on else path[:-1], self._dropped.get(current.id, 0))
         body = chat_body(current.system, sent, current.sampling, go_on=go_on)
         run = Answering(self._context.store, message, self._context.client.chat_stream(body), self)
+        run.not_stored.connect(self._context.conversations.trouble)
         self._running[current.id] = run
         key = message.id
         run.text.connect(lambda piece: self._relay(run, self.text.emit, key, piece))

@@ -17,12 +17,13 @@ class Conversations(QObject):
 
     Attributes: `current`, the conversation in front (None: a new one that has no message yet).
     Signals: `listed` when the list or a title changed; `opened` when another conversation is in front; `trouble(line)`
-    when the store could not do something.
+    when the store could not do something; `broken(line)` when a record could not be read and was left out.
     """
 
     listed = Signal()
     opened = Signal()
     trouble = Signal(str)
+    broken = Signal(str)
 
     def __init__(self, store: Store, parent: QObject | None = None) -> None:
         super().__init__(parent)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 
@@ -22,6 +23,9 @@ from app.engine_client import State
 from app.i18n import tr
 from app.session import is_demo
 from app.store import Sampling
+
+TOO_LONG = "context_length_exceeded"
+"""How the engine calls a prompt that does not fit."""
 
 
 class ChatPage(QWidget):
@@ -159,6 +163,8 @@ class ChatPage(QWidget):
             widget.body.finish()
             widget.show_outcome(self.branch.shown(key)[0])
         self.messages.keep(key, False)
+        if self.branch.shown(key)[0].extra.get("problem_code") == TOO_LONG:
+            self.overflow.offer(self.count.total, self.count.limit)
         self.count.watch_history(lambda: self.branch.request_messages())
 
     def _asked(self, what: str, key: int) -> None:
@@ -204,7 +210,10 @@ class ChatPage(QWidget):
         editing, self._editing = self._editing, None
         self.composer.set_editing(False)
         self.overflow.hide()
-        self.branch.ask(text, attachments, editing, *self._draft_options)
+        try:
+            self.branch.ask(text, attachments, editing, *self._draft_options)
+        except sqlite3.Error:  # the window has said so; the words are not lost
+            self.composer.set_text(text, attachments)
         self.messages.scroll_to_end()
 
     def edit(self, key: int) -> None:
@@ -282,9 +291,14 @@ class ChatPage(QWidget):
         self.composer.set_text(text, files)
 
     def _send_what_is_written(self) -> None:
+        """Send what waits in the composer, or answer the last question again when the engine refused it as too long."""
         text, files = self.composer.text().strip(), list(self.composer.attachments)
-        self.composer.set_text("")
-        self.send(text, files)
+        self.overflow.hide()
+        if text or files:
+            self.composer.set_text("")
+            self.send(text, files)
+        else:
+            self._regenerate()
 
     # -- state -------------------------------------------------------------------------
 

@@ -44,10 +44,7 @@ class DemoNote(QFrame):
         row = QHBoxLayout(self)
         row.setContentsMargins(12, 6, 6, 6)
         label = QLabel(
-            tr(
-                "Built-in demo model: tiny, with a small cache on purpose, so that you can watch experts being read"
-                " from the SSD."
-            ),
+            tr("Built-in demo model: tiny, its cache small on purpose, so you can watch experts come from the SSD."),
             self,
         )
         label.setWordWrap(True)

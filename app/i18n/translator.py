@@ -1,10 +1,11 @@
-"""Looks texts up in the chosen language. Pure Python: no Qt object has to live for a text to be translated."""
+"""Looks texts up in the chosen language; no Qt object has to live for a text to be translated."""
 
 from __future__ import annotations
 
-import locale
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
+
+from PySide6.QtCore import QLocale
 
 FOLDER = Path(__file__).parent
 PSEUDO = "pseudo"
@@ -23,7 +24,7 @@ def available_languages() -> dict[str, str]:
 def choose_language(code: str = "") -> str:
     """Use `code` ("" = the system's language, English when there is no translation). Returns the code in use."""
     global _catalogue, _language
-    wanted = code or (locale.getlocale()[0] or "en").split("_")[0].lower()
+    wanted = code or QLocale.system().name().split("_")[0].lower()
     _language = wanted if wanted == PSEUDO or wanted in available_languages() else "en"
     _catalogue = load(_language) if (FOLDER / _language).is_dir() else {}
     return _language

@@ -37,9 +37,10 @@ class Theme(QObject):
         self.mode: Mode = self._resolve()
         self.set_font_points(font_points)
         application.styleHints().colorSchemeChanged.connect(self._system_changed)
+        application.styleHints().accessibility().contrastPreferenceChanged.connect(self._system_changed)
 
     def choose(self, choice: Choice) -> None:
-        """Follow the system, or fix a mode."""
+        """Follow the system (its wish for high contrast first), or fix a mode."""
         self._choice = choice
         self._switch(self._resolve())
 
@@ -75,7 +76,10 @@ class Theme(QObject):
     def _resolve(self) -> Mode:
         if self._choice != "system":
             return self._choice
-        scheme = self._application.styleHints().colorScheme()
+        hints = self._application.styleHints()
+        if hints.accessibility().contrastPreference() == Qt.ContrastPreference.HighContrast:
+            return "contrast"
+        scheme = hints.colorScheme()
         return "dark" if scheme == Qt.ColorScheme.Dark else "light"
 
     def _system_changed(self) -> None:

@@ -38,6 +38,7 @@ class EngineNews(QObject):
         context.client.crashed.connect(self._crashed)
         context.session.trouble.connect(lambda line: window.notice("bad", line))
         context.conversations.trouble.connect(self._store_trouble)
+        context.conversations.broken.connect(self._record_broken)
         window.closing.connect(self._tick.stop)
 
     def _state_changed(self, state: State) -> None:
@@ -68,6 +69,11 @@ class EngineNews(QObject):
 
     def _store_trouble(self, why: str) -> None:
         self._window.notice("bad", tr("A chat could not be saved: {why}").format(why=why))
+
+    def _record_broken(self, line: str) -> None:
+        self._window.notice(
+            "warn", tr("A part of your chats could not be read and is left out: {what}").format(what=line)
+        )
 
     def _measure(self) -> None:
         snapshot, now = self._context.client.last_telemetry, time.monotonic()

@@ -127,6 +127,10 @@ class MainWindow(QMainWindow):
         """The widget of a place that was visited. Raises KeyError otherwise."""
         return self._pages[name]
 
+    def show_fault(self, line: str, details: str) -> None:
+        """Say that the window itself made a mistake; it goes on."""
+        self.notice("bad", tr("Something went wrong in the window: {what}").format(what=line), details=details)
+
     def raise_window(self) -> None:
         """Come to the front, as when the program is started a second time."""
         if self.isMinimized():

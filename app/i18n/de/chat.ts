@@ -28,8 +28,8 @@
    <translation>Textdateien anhängen</translation>
   </message>
   <message>
-   <source>Built-in demo model: tiny, with a small cache on purpose, so that you can watch experts being read from the SSD.</source>
-   <translation>Eingebautes Demo-Modell: winzig, mit absichtlich kleinem Cache, damit man sieht, wie Experten von der SSD gelesen werden.</translation>
+   <source>Built-in demo model: tiny, its cache small on purpose, so you can watch experts come from the SSD.</source>
+   <translation>Eingebautes Demo-Modell: winzig, mit absichtlich kleinem Cache, damit man sieht, wie Experten von der SSD kommen.</translation>
   </message>
   <message>
    <source>Calls a tool</source>

@@ -124,6 +124,10 @@
    <translation>Ein Chat ließ sich nicht speichern: {why}</translation>
   </message>
   <message>
+   <source>A part of your chats could not be read and is left out: {what}</source>
+   <translation>Ein Teil Ihrer Chats ließ sich nicht lesen und fehlt: {what}</translation>
+  </message>
+  <message>
    <source>About Gannet</source>
    <translation>Über Gannet</translation>
   </message>
@@ -234,6 +238,10 @@
   <message>
    <source>Found</source>
    <translation>Gefunden</translation>
+  </message>
+  <message>
+   <source>Gannet cannot start: {why}</source>
+   <translation>Gannet kann nicht starten: {why}</translation>
   </message>
   <message>
    <source>Go to the &amp;earlier message</source>
@@ -502,6 +510,10 @@
   <message>
    <source>Smalle&amp;r text</source>
    <translation>&amp;Kleinerer Text</translation>
+  </message>
+  <message>
+   <source>Something went wrong in the window: {what}</source>
+   <translation>Im Fenster ging etwas schief: {what}</translation>
   </message>
   <message>
    <source>Speed</source>

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from pathlib import Path
 
 import pytest
@@ -302,3 +303,44 @@ def test_another_theme_redraws_what_is_shown(live: Program, qtbot: QtBot, mode: 
     widget = page(live).messages.widget(path(live)[1].id)
     assert widget is not None
     assert widget.body.text_color() == live.theme.color("text")
+
+
+def test_a_prompt_the_engine_refuses_as_too_long_offers_the_choice(live: Program, qtbot: QtBot) -> None:
+    """Else an answer fails and a person does not know what to do."""
+    say(live, qtbot, "refuse")
+    view = page(live)
+    assert path(live)[1].status == "failed" and "too long" in path(live)[1].extra["problem"]
+    assert view.overflow.isVisible()
+    view.overflow.drop_asked.emit()
+    answered(live, qtbot)
+    assert view.branch.version(path(live)[1].id) == (2, 2)
+
+
+def test_a_full_disk_is_said_and_the_words_stay(live: Program, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else what a person wrote is gone."""
+
+    def full(*_: object, **__: object) -> None:
+        raise sqlite3.OperationalError("database or disk is full")
+
+    monkeypatch.setattr(live.store, "add_message", full)
+    say(live, qtbot, "precious", wait=False)
+    assert page(live).composer.text() == "precious"
+    assert "disk is full" in live.window.notices()[0].text
+    monkeypatch.undo()
+    monkeypatch.setattr(live.store, "finish_message", full)
+    qtbot.keyClick(page(live).composer.edit, Qt.Key.Key_Return)
+    answered(live, qtbot)
+    assert texts(live) == ["precious", "You said: precious"]
+
+
+def test_a_broken_record_is_left_out_and_said(live: Program, qtbot: QtBot) -> None:
+    """Else one bad record makes a chat unreadable, or disappears unnoticed."""
+    say(live, qtbot, "one")
+    say(live, qtbot, "two")
+    current = live.window.context.conversations.current
+    assert current is not None
+    live.window.context.conversations.begin()
+    live.store._db.execute("UPDATE message SET extra='{' WHERE id=2")
+    live.window.context.conversations.open(current.id)
+    assert texts(live) == ["one", "two", "You said: two"]
+    assert "message 2" in live.window.notices()[0].text
