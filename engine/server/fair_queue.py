@@ -25,11 +25,6 @@ class FairQueue(Generic[Item]):
         """Queue `item` at the end of its client's line; a client new to the queue is served last in the round."""
         self._lines.setdefault(client, deque()).append(item)
 
-    def put_back(self, client: str, item: Item) -> None:
-        """An item that was taken but not finished: first in its client's line, which goes to the end of the round."""
-        self._lines.setdefault(client, deque()).appendleft(item)
-        self._lines.move_to_end(client)
-
     def take(self) -> Item | None:
         """The next item, or None; its client's line then waits for all others."""
         if not self._lines:

@@ -105,6 +105,8 @@ class Service:
 
     def load(self, path: Path, changes: Mapping[str, Any]) -> Attempt:
         """Begin to load the model at `path`, with changed settings."""
+        if self.tuning.running:
+            raise ApiError(409, "a tuning is running; cancel it first", "tuning_in_progress")
         settings = make_settings(self.engine_settings.model_dump() | dict(changes))
         attempt = self.host.load(self.model_id(path), path, settings)
         self.engine_settings = settings

@@ -62,6 +62,11 @@ class Tuning:
         with self._lock:
             self._running = False
 
+    @property
+    def running(self) -> bool:
+        """Whether a tuning has the machine's memory."""
+        return self._running
+
     def cancel(self) -> bool:
         """Ask a running tuning to stop; False if there is none."""
         self._cancelled.set()

@@ -146,9 +146,12 @@ class SessionStore:
             try:
                 self._write(key)
             except OSError as error:
-                _log.warning("a conversation's state could not be saved: %s", error)
-                with self._lock:  # without a disk the memory bound still holds
-                    self._entries.pop(key, None)
+                _log.warning(
+                    "conversations are kept in memory only from now on, since one could not be saved: %s", error
+                )
+                with self._lock:
+                    self._folder = None
+                    self._shrink_memory()
 
     def _write(self, key: str) -> None:
         with self._lock:
