@@ -171,7 +171,6 @@ class ServerPage(PageFrame):
         self._port.setRange(1024, 65535)
         self._port.setAccessibleName(tr("Port"))
         self._port.setKeyboardTracking(False)
-        self._port.setButtonSymbols(QSpinBox.ButtonSymbols.NoButtons)
         self._everywhere = QCheckBox(tr("Other computers in this network too"))
         self._status = label("", "soft", wrap=True, select=True)
         self._warning = label(

@@ -166,6 +166,11 @@ class MainWindow(QMainWindow):
         self.setCentralWidget(self._body)
         self.context.actions.fill(self.menuBar())
 
+    def _tune(self) -> None:
+        """Open the tuner's pages, which are part of the settings."""
+        self.show_place("settings")
+        self._pages["settings"].tabs.go("tune")  # type: ignore[attr-defined]
+
     def _connect_actions(self) -> None:
         actions, preferences = self.context.actions, self.context.preferences
         for place in PLACES:
@@ -179,6 +184,7 @@ class MainWindow(QMainWindow):
         actions.connect("model.pick", self.header.open_models)
         actions.connect("model.preset", self.header.open_presets)
         actions.connect("model.cancel", self.context.session.cancel)
+        actions.connect("model.tune", self._tune)
         actions.connect("engine.restart", self.context.session.restart)
         self.header.panel_asked.connect(lambda: self._show_panel(not self.panel.isVisible()))
         self.panel.telemetry_asked.connect(lambda: self.show_place("telemetry"))

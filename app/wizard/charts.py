@@ -1,0 +1,202 @@
+"""The wizard's two charts: the drive's rate by queue depth, and every candidate's runs as dots."""
+
+from __future__ import annotations
+
+import math
+
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt
+from PySide6.QtGui import QHelpEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
+
+from app.i18n import tr
+from app.page_parts.figures_as_words import number_text, rate_text
+from app.theme import Theme
+from app.wizard.progress import ArmRow, DriveDot
+
+DRIVE_HEIGHT = 160
+ROW_HEIGHT = 26
+LEFT, BOTTOM, RIGHT, TOP = 76, 22, 12, 8
+LINE_TOKENS = ("plot_1", "plot_2", "plot_3", "plot_4")
+STATE_WORDS = {
+    "waiting": "waiting",
+    "running": "being measured",
+    "dropped": "slower, dropped",
+    "kept": "measured to the end",
+    "chosen": "chosen",
+    "crashed": "crashed",
+    "wrong": "other answers, not used",
+}
+"""Source texts for the tuner's words."""
+
+
+class DriveChart(QWidget):
+    """Rate (up) by queue depth (across, doubling); one line per read size."""
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self._theme = theme
+        self.points: list[DriveDot] = []
+        self.setFixedHeight(DRIVE_HEIGHT)
+        self.setAccessibleName(tr("Drive rate by queue depth"))
+        theme.changed.connect(self.update)
+
+    def show_points(self, points: list[DriveDot]) -> None:
+        """Draw these."""
+        if points != self.points:
+            self.points = list(points)
+            best = max((one.bytes_s for one in points), default=0.0)
+            self.setAccessibleDescription(tr("At most {rate}").format(rate=rate_text(best)) if best else "")
+            self.update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Axes, then a line with dots per read size."""
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        area = QRectF(LEFT, TOP, max(1, self.width() - LEFT - RIGHT), self.height() - TOP - BOTTOM)
+        top = max((one.bytes_s for one in self.points), default=1e9) * 1.15
+        deepest = max((one.queue_depth for one in self.points), default=32)
+        self._axes(painter, area, top, max(32, deepest))
+        for at, size in enumerate(sorted({one.read_bytes for one in self.points})):
+            dots = sorted((one for one in self.points if one.read_bytes == size), key=lambda one: one.queue_depth)
+            self._line(painter, area, top, max(32, deepest), dots, LINE_TOKENS[at % len(LINE_TOKENS)])
+        painter.end()
+
+    def _axes(self, painter: QPainter, area: QRectF, top: float, deepest: int) -> None:
+        metrics = painter.fontMetrics()
+        for part in range(4):
+            y = area.bottom() - part / 3 * area.height()
+            painter.setPen(QPen(self._theme.color("plot_grid"), 1))
+            painter.drawLine(QPointF(area.left(), y), QPointF(area.right(), y))
+            painter.setPen(self._theme.color("text_soft"))
+            text = rate_text(top * part / 3) if part else "0"
+            box = QRectF(0, y - metrics.height() / 2, LEFT - 8, metrics.height())
+            painter.drawText(box, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, text)
+        depth = 1
+        while depth <= deepest:
+            x = _depth_x(area, depth, deepest)
+            box = QRectF(x - 20, area.bottom() + 4, 40, metrics.height())
+            painter.drawText(box, Qt.AlignmentFlag.AlignHCenter, str(depth))
+            depth *= 2
+
+    def _line(
+        self, painter: QPainter, area: QRectF, top: float, deepest: int, dots: list[DriveDot], token: str
+    ) -> None:
+        places = [
+            QPointF(_depth_x(area, one.queue_depth, deepest), area.bottom() - one.bytes_s / top * area.height())
+            for one in dots
+        ]
+        painter.setPen(QPen(self._theme.color(token), 2))
+        painter.drawPolyline(places)
+        painter.setBrush(self._theme.color(token))
+        painter.setPen(Qt.PenStyle.NoPen)
+        for place in places:
+            painter.drawEllipse(place, 4, 4)
+
+
+class ArmsChart(QWidget):
+    """A row per candidate: every run a dot, the middle a bar with its spread; defaults and winner are marked."""
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self._theme = theme
+        self.arms: tuple[ArmRow, ...] = ()
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.setAccessibleName(tr("Speed of every candidate"))
+        theme.changed.connect(self.update)
+
+    def show_arms(self, arms: tuple[ArmRow, ...]) -> None:
+        """Draw these."""
+        if arms != self.arms:
+            if len(arms) != len(self.arms):
+                self.updateGeometry()
+            self.arms = arms
+            self.setAccessibleDescription("; ".join(arm_words(one) for one in arms))
+            self.update()
+
+    def sizeHint(self) -> QSize:
+        """A row for each, and the axis."""
+        return QSize(320, max(1, len(self.arms)) * ROW_HEIGHT + BOTTOM)
+
+    def minimumSizeHint(self) -> QSize:
+        """It may get narrow, not low."""
+        return QSize(200, self.sizeHint().height())
+
+    def event(self, event: QEvent) -> bool:
+        """The tooltip is that of the row under the pointer."""
+        if isinstance(event, QHelpEvent):
+            at = event.pos().y() // ROW_HEIGHT
+            text = arm_words(self.arms[at]) if 0 <= at < len(self.arms) else ""
+            QToolTip.showText(event.globalPos(), text, self)
+            return True
+        return super().event(event)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Names at the left, dots at the right."""
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        names = min(260, int(self.width() * 0.42))
+        area = QRectF(names + 8, 0, max(1, self.width() - names - 8 - RIGHT), len(self.arms) * ROW_HEIGHT)
+        top = (
+            max((run for one in self.arms for run in (*one.runs, one.high) if not math.isnan(run)), default=1.0) * 1.08
+        )
+        self._axis(painter, area, top)
+        for at, one in enumerate(self.arms):
+            self._row(painter, QRectF(area.left(), at * ROW_HEIGHT, area.width(), ROW_HEIGHT), one, top, names)
+        painter.end()
+
+    def _axis(self, painter: QPainter, area: QRectF, top: float) -> None:
+        for part in range(5):
+            x = area.left() + part / 4 * area.width()
+            painter.setPen(QPen(self._theme.color("plot_grid"), 1))
+            painter.drawLine(QPointF(x, 0), QPointF(x, area.bottom()))
+            painter.setPen(self._theme.color("text_soft"))
+            text = number_text(top * part / 4) + (f" {tr('tok/s')}" if part == 4 else "")
+            box = (
+                QRectF(x - 70, area.bottom() + 3, 70 + RIGHT, 18)
+                if part == 4
+                else QRectF(x - 20, area.bottom() + 3, 40, 18)
+            )
+            flag = Qt.AlignmentFlag.AlignRight if part == 4 else Qt.AlignmentFlag.AlignHCenter
+            painter.drawText(box, flag, text)
+
+    def _row(self, painter: QPainter, box: QRectF, one: ArmRow, top: float, names: int) -> None:
+        chosen = one.state == "chosen"
+        faint = one.state in ("dropped", "crashed", "wrong", "waiting")
+        font = painter.font()
+        font.setBold(chosen)
+        painter.setFont(font)
+        painter.setPen(self._theme.color("text_soft" if faint else "text"))
+        mark = "✓ " if chosen else "✕ " if one.state in ("crashed", "wrong") else "◆ " if one.default else ""
+        text = painter.fontMetrics().elidedText(mark + one.name, Qt.TextElideMode.ElideRight, names)
+        painter.drawText(QRectF(0, box.top(), names, box.height()), Qt.AlignmentFlag.AlignVCenter, text)
+        font.setBold(False)
+        painter.setFont(font)
+        colour = self._theme.color("plot_1" if chosen else "plot_2" if one.default else "line_strong")
+        y = box.center().y()
+        if not math.isnan(one.low) and not math.isnan(one.high):
+            painter.setPen(QPen(colour, 2))
+            painter.drawLine(QPointF(_speed_x(box, one.low, top), y), QPointF(_speed_x(box, one.high, top), y))
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(colour)
+        for run in one.runs:
+            painter.drawEllipse(QPointF(_speed_x(box, run, top), y), 3, 3)
+        if not math.isnan(one.middle):
+            painter.drawRect(QRectF(_speed_x(box, one.middle, top) - 1.5, y - 8, 3, 16))
+
+
+def arm_words(one: ArmRow) -> str:
+    """A candidate in words, for tooltips and screen readers."""
+    words = tr(STATE_WORDS.get(one.state, one.state))
+    if one.error:
+        words = f"{words}: {one.error}"
+    if math.isnan(one.middle):
+        return f"{one.name}: {words}"
+    return tr("{name}: {speed} tok/s, {state}").format(name=one.name, speed=number_text(one.middle), state=words)
+
+
+def _depth_x(area: QRectF, depth: int, deepest: int) -> float:
+    return area.left() + 12 + math.log2(max(1, depth)) / math.log2(deepest) * (area.width() - 24)
+
+
+def _speed_x(box: QRectF, speed: float, top: float) -> float:
+    return box.left() + max(0.0, speed) / top * box.width()
