@@ -18,7 +18,7 @@ from engine.settings import EngineSettings
 
 DEFAULTS = "defaults"
 HOPELESS = 0.6
-"""A single step that promises less than this share of the defaults' speed is not measured."""
+"""What promises less than this share of the defaults' speed is not measured."""
 _WORDS = {"threads": "compute thread", "io_threads": "read thread", "lookahead": "lookahead"}
 
 
@@ -69,8 +69,10 @@ def candidates(
     default = make({})
     declared = make({name: EngineSettings.model_fields[name].default for name in found})
     ranked = sorted(every, key=_promise)
-    single = [c for c in ranked if len(c.changes) == 1 and c.expected_tok_s >= HOPELESS * default.expected_tok_s]
-    chosen = {c.name: c for c in (default, declared, *_in_turn(ranked[:8], single))}
+    single = [c for c in ranked if len(c.changes) == 1]
+    least = HOPELESS * default.expected_tok_s
+    chosen = {c.name: c for c in (declared, *_in_turn(ranked[:8], single)) if c.expected_tok_s >= least}
+    chosen = {default.name: default} | chosen
     return tuple(itertools.islice(chosen.values(), max(1, limit)))
 
 

@@ -14,6 +14,8 @@ PROBE_LIMIT = 0.3
 PREPARE_SHARE = 0.2
 CONFIRM_SHARE = 0.4
 """Of the time for measuring, what is kept for the last comparison."""
+CONFIRM_RUNS = 4 * FEWEST_CONFIRMATIONS
+"""Runs that the last comparison is planned for: twice as many pairs as it needs at least."""
 MOST_ARMS = 8
 FEWEST_ARMS = 2
 MOST_TOKENS = 24
@@ -25,10 +27,11 @@ RUN_OVERHEAD_SECONDS = 0.3
 
 @dataclass(frozen=True)
 class Pace:
-    """`arms` to start with (the defaults included) and `tokens` a run."""
+    """`arms` to start with (the defaults included); `tokens` a run while halving and in the last comparison."""
 
     arms: int
     tokens: int
+    confirm_tokens: int
 
 
 def probe_scale(budget_s: float) -> float:
@@ -47,26 +50,17 @@ def halving_runs(arms: int, prompts: int) -> int:
 
 def pace(measure_s: float, token_s: float, prompts: int) -> Pace:
     """The most arms that leave a run enough tokens. `token_s`: a token of the defaults, measured."""
-    best = Pace(FEWEST_ARMS, 2)
-    for arms in range(MOST_ARMS, FEWEST_ARMS - 1, -1):
-        tokens = min(_halving_tokens(arms, measure_s, token_s, prompts), _confirm_tokens(measure_s, token_s))
-        found = Pace(arms, max(2, min(MOST_TOKENS, tokens)))
-        if found.tokens >= GOOD_TOKENS:
-            return found
-        best = found if found.tokens > best.tokens else best
-    return best
+    for arms in range(MOST_ARMS, FEWEST_ARMS, -1):
+        tokens = _tokens(measure_s * (1 - CONFIRM_SHARE), halving_runs(arms, prompts), token_s)
+        if tokens >= GOOD_TOKENS:
+            return Pace(arms, tokens, _tokens(measure_s * CONFIRM_SHARE, CONFIRM_RUNS, token_s))
+    tokens = _tokens(measure_s, CONFIRM_RUNS, token_s)
+    return Pace(FEWEST_ARMS, tokens, tokens)
 
 
-def _halving_tokens(arms: int, measure_s: float, token_s: float, prompts: int) -> int:
-    runs = halving_runs(arms, prompts)
-    if not runs:
-        return MOST_TOKENS
-    return int((measure_s * (1 - CONFIRM_SHARE) / runs - RUN_OVERHEAD_SECONDS) / max(token_s, 1e-6)) - 1
-
-
-def _confirm_tokens(measure_s: float, token_s: float) -> int:
-    runs = 4 * FEWEST_CONFIRMATIONS
-    return int((measure_s * CONFIRM_SHARE / runs - RUN_OVERHEAD_SECONDS) / max(token_s, 1e-6)) - 1
+def _tokens(seconds: float, runs: int, token_s: float) -> int:
+    """Tokens of each of so many runs; one more is computed but not measured."""
+    return max(2, min(MOST_TOKENS, int((seconds / runs - RUN_OVERHEAD_SECONDS) / max(token_s, 1e-6)) - 1))
 
 
 def run_limit(tokens: int, token_s: float) -> float:

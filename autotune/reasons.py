@@ -28,9 +28,11 @@ def reason(verdict: Verdict, arms: Mapping[str, ArmRecord], default: str) -> str
             f"Nothing was reliably faster: the best candidate, {best}, reached {ratio.middle:.2f} times the speed "
             f"({ratio.low:.2f} to {ratio.high:.2f}), so the settings stay as they were."
         )
-    failed = [a.name for a in arms.values() if a.state in {ArmState.CRASHED, ArmState.WRONG}]
+    failed = [a.name for a in arms.values() if a.state in {ArmState.CRASHED, ArmState.WRONG} or a.error]
     if failed:
-        return f"No candidate finished ({', '.join(failed)} failed), so the settings stay as they were."
+        return (
+            f"No candidate finished ({'; '.join(failed)} failed or came to nothing), so the settings stay as they were."
+        )
     return "There was nothing to compare, so the settings stay as they were."
 
 

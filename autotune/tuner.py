@@ -25,7 +25,7 @@ from autotune.probes import CORES, GPUS, MEMORY, VOLUME, Probe, Reading, read, r
 from autotune.race import Race, Turn, Verdict
 from autotune.reasons import reason
 from autotune.result import Arm, ArmState, DrivePoint, Fingerprint, Phase, TuneEvent, TuneResult
-from autotune.workbench import Bench, BenchCrashedError, BenchRefusedError, ProcessBench
+from autotune.workbench import Bench, BenchCrashedError, BenchRefusedError, BenchTimeoutError, ProcessBench
 from autotune.worker import Loaded, Run
 from engine import __version__
 from engine.errors import GannetError
@@ -129,6 +129,9 @@ class Tuning:
             self._measure(race, tempo, machine)
             result = self._result(race.verdict(), machine)
             self._tell(Phase.DONE, 1.0, result.reason, result=result)
+        except BenchTimeoutError as error:
+            result = self._unmeasured_result(error)
+            self._tell(Phase.DONE, 1.0, result.reason, result=result)
         except CancelledError:
             result = self._cancelled_result()
             self._tell(Phase.CANCELLED, 1.0, result.reason, result=result)
@@ -176,6 +179,8 @@ class Tuning:
             model = self._model()
             guess = model.expect(self._operating({}, loaded)).seconds
             runs = [self._baseline(prompt, guess) for prompt in range(prepared.prompts)]
+        except BenchTimeoutError:
+            raise
         except (BenchCrashedError, BenchRefusedError) as error:
             raise TuningFailedError(f"{self._files.path.name} could not be measured: {error}") from error
         if prepared.prompts < 3:
@@ -185,7 +190,7 @@ class Tuning:
         self._notes += [note for note in loaded.notes if note not in self._notes]
         seconds = [s for run in runs for s in run.seconds]
         if not seconds:
-            raise TuningFailedError(f"{self._files.path.name}: not one token could be measured in the time given")
+            raise BenchTimeoutError("not one token was computed in the time there was")
         read_bytes = fmean(r.read_bytes_per_token for r in runs)
         model = model.calibrated(self._operating({}, loaded), read_bytes, fmean(seconds))
         self._machine = _Machine(loaded, prepared.prompts, prepared.prompt_tok_s, model, fmean(seconds), 1.0 / guess)
@@ -244,7 +249,7 @@ class Tuning:
             for name in race.halve():
                 if self._arms[name].state is ArmState.RUNNING:
                     self._arms[name].state = ArmState.DROPPED
-        while not race.decided():
+        while len(race.running) > 1 and not race.decided():
             for turn in race.confirmation():
                 if not self._turn(race, turn, tempo, machine, Phase.CONFIRM, start, left):
                     return
@@ -256,21 +261,27 @@ class Tuning:
         arm = self._arms[turn.arm]
         if turn.arm not in race.running:
             return True
-        expected = tempo.tokens * machine.token_s
+        tokens = tempo.confirm_tokens if turn.confirming else tempo.tokens
+        expected = tokens * machine.token_s
         if self._control.remaining() < expected + 0.5:
             return False
         fraction = 0.25 + 0.7 * min(1.0, (self._clock() - start) / max(total, 1e-9))
         self._tell(phase, fraction, f"Measuring {arm.name}", arms=self._public())
         if arm.state is ArmState.WAITING:
             arm.state = ArmState.RUNNING
-        limit = min(run_limit(tempo.tokens, machine.token_s), self._control.remaining())
+        limit = min(run_limit(tokens, machine.token_s), self._control.remaining())
         settings = self._base.model_copy(update=dict(arm.changes)).model_dump()
         try:
-            run = self._bench.run(settings, turn.prompt, tempo.tokens, limit, self._control)
+            run = self._bench.run(settings, turn.prompt, tokens, limit, self._control)
+        except BenchTimeoutError:
+            return False
         except (BenchCrashedError, BenchRefusedError) as error:
             self._crashed(race, arm, error)
             return True
         self._note(race, turn, arm, run)
+        if not run.seconds and not arm.default and self._control.remaining() > 0:
+            arm.state, arm.error = ArmState.DROPPED, f"not one token in {limit:.1f} s"
+            race.drop(arm.name)
         return True
 
     def _note(self, race: Race, turn: Turn, arm: ArmRecord, run: Run) -> None:
@@ -338,6 +349,11 @@ class Tuning:
     def _cancelled_result(self) -> TuneResult:
         reason_text = "The tuning was cancelled; the settings stay as they were."
         return self._blank().model_copy(update={"cancelled": True, "reason": reason_text})
+
+    def _unmeasured_result(self, error: GannetError) -> TuneResult:
+        text = "The time was too short to load the model and to measure it, so the settings stay as they were."
+        self._notes.append(f"the model's process: {error}")
+        return self._blank().model_copy(update={"reason": text})
 
     def _blank(self) -> TuneResult:
         """A result that chooses nothing, with all that is known."""

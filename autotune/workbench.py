@@ -28,6 +28,10 @@ class BenchCrashedError(GannetError):
     """The worker process ended, or did not answer in time; the message says how."""
 
 
+class BenchTimeoutError(BenchCrashedError):
+    """The worker did not finish in the time there was, and was ended."""
+
+
 class BenchRefusedError(GannetError):
     """The worker answered that it could not do it."""
 
@@ -119,7 +123,7 @@ class ProcessBench:
             except queue.Empty:
                 if control.clock() > hangs_at:
                     self.close()
-                    raise BenchCrashedError("it did not finish in the time there was") from None
+                    raise BenchTimeoutError("it did not finish in the time there was") from None
                 continue
             except BaseException:
                 self.close()  # cancelled: the worker is in the middle of something nobody waits for

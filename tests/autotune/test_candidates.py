@@ -39,6 +39,11 @@ def test_with_bad_settings_the_programs_own_are_the_first_challenger(big_facts: 
     assert chosen(big_facts, BAD, limit=2)[1].changes == {"threads": None, "io_threads": 8, "lookahead": 1}
 
 
+def test_on_a_busy_machine_where_two_threads_crawl_they_are_not_tried(big_facts: ModelFacts) -> None:
+    found = chosen(big_facts, EngineSettings(threads=1), compute=((1, 0.2), (2, 9.0)))
+    assert all(c.changes.get("threads", 1) == 1 for c in found)
+
+
 def test_every_arm_makes_valid_settings(big_facts: ModelFacts) -> None:
     for candidate in chosen(big_facts, BAD):
         EngineSettings.model_validate(BAD.model_dump() | dict(candidate.changes))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from autotune.pace import CONFIRM_SHARE, RUN_OVERHEAD_SECONDS, halving_runs, pace, probe_scale
+from autotune.pace import CONFIRM_RUNS, CONFIRM_SHARE, RUN_OVERHEAD_SECONDS, halving_runs, pace, probe_scale
 
 
 @pytest.mark.parametrize("measure_s", [20, 60, 130, 500])
@@ -12,13 +12,16 @@ from autotune.pace import CONFIRM_SHARE, RUN_OVERHEAD_SECONDS, halving_runs, pac
 def test_the_rounds_fit_into_their_share_of_the_time(measure_s: float, token_s: float) -> None:
     found = pace(measure_s, token_s, 3)
     took = halving_runs(found.arms, 3) * ((found.tokens + 1) * token_s + RUN_OVERHEAD_SECONDS)
-    assert found.arms == 2 or took <= measure_s * (1 - CONFIRM_SHARE) * 1.01 or found.tokens == 2
+    assert took <= measure_s * (1 - CONFIRM_SHARE) * 1.01
+    last = CONFIRM_RUNS * ((found.confirm_tokens + 1) * token_s + RUN_OVERHEAD_SECONDS)
+    assert last <= measure_s * (1.0 if found.arms == 2 else CONFIRM_SHARE) * 1.01 or found.confirm_tokens == 2
 
 
 def test_a_slow_model_is_given_fewer_arms_rather_than_meaningless_runs() -> None:
     quick, slow = pace(130, 0.2, 3), pace(130, 1.0, 3)
     assert slow.arms < quick.arms
     assert slow.tokens >= 2
+    assert slow.confirm_tokens >= 2
 
 
 def test_two_arms_need_no_halving() -> None:

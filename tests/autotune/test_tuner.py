@@ -130,6 +130,23 @@ def test_an_arm_that_runs_out_of_memory_is_a_result_and_not_the_end(files: Model
     assert len(found.bench.loads) == 2  # loaded again after the crash
 
 
+def test_an_arm_that_is_hopelessly_slow_costs_one_run(files: ModelFiles) -> None:
+    def slow(settings: Settings) -> float:
+        return 100.0 if settings["lookahead"] == 2 else 0.2
+
+    found = tuned(files, slow)
+    hopeless = [arm for arm in found.result.arms if arm.settings.get("lookahead") == 2 and arm.error]
+    assert all(arm.state is ArmState.DROPPED for arm in hopeless)
+    assert sum(run["lookahead"] == 2 for run in found.bench.runs) == len(hopeless)
+
+
+def test_where_even_the_first_token_takes_too_long_the_settings_stay_and_the_reason_says_so(files: ModelFiles) -> None:
+    found = tuned(files, lambda s: 1000.0, budget_s=60)
+    assert found.result.chosen == {}
+    assert "too short" in found.result.reason
+    assert found.events[-1].phase is Phase.DONE
+
+
 def test_an_arm_that_answers_differently_is_never_chosen_however_fast(files: ModelFiles) -> None:
     def wrong(settings: Settings) -> tuple[int, ...] | None:
         return (7, 7, 7) if settings["lookahead"] == 2 else None
