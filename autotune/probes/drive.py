@@ -17,7 +17,7 @@ from pathlib import Path
 
 from autotune.control import Control
 from autotune.facts import ModelFacts, ReadRange
-from autotune.probes.direct_file import DirectFile, aligned_buffer, aligned_range, open_direct
+from engine.direct_file import DirectFile, aligned_buffer, aligned_range, open_direct
 from autotune.probes.probe import Probe
 from autotune.result import DrivePoint
 

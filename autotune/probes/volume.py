@@ -11,7 +11,7 @@ from pathlib import Path
 
 from autotune.control import Control
 from autotune.facts import ModelFacts
-from autotune.probes.direct_file import open_direct
+from engine.direct_file import open_direct
 from autotune.probes.probe import Probe
 
 NETWORK = {"nfs", "nfs4", "cifs", "smb", "smb2", "smb3", "smbfs", "afpfs", "webdav", "9p", "virtiofs", "fuse.sshfs"} | {

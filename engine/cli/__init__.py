@@ -33,6 +33,7 @@ class Command:
 
 
 COMMANDS = (
+    Command("bench", "engine.cli.bench", "measure speed, and check what is claimed about it"),
     Command("chat", "engine.cli.chat", "talk with a model in the terminal"),
     Command("generate", "engine.cli.generate", "one answer to one prompt"),
     Command("inspect", "engine.cli.inspect", "what a model file holds and how it would run here"),

@@ -11,7 +11,7 @@ import pytest
 
 from autotune.control import CancelledError, Control
 from autotune.facts import ModelFacts, ReadRange
-from autotune.probes.direct_file import aligned_buffer, aligned_range, open_direct
+from engine.direct_file import aligned_buffer, aligned_range, open_direct
 from autotune.probes.drive import (
     Burst,
     DriveResult,

@@ -1,0 +1,229 @@
+"""One run of an arm, in the process it has for itself: a task comes in as JSON on stdin, figures go out on stdout."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import psutil
+
+from engine import context_state
+from engine.answer import AnswerOptions, Finished, Piece, answer
+from engine.bench.passage import passage_tokens
+from engine.errors import GannetError
+from engine.gguf import ModelFiles, open_model
+from engine.loader import LoadedModel, load
+from engine.settings import make_settings
+from engine.sizes import parse_size
+from engine.telemetry import Telemetry
+
+_SPARE_CONTEXT = 16
+_REPLAYED = (4, 2, 1)  # tokens whose experts may fit into the cache together, the most telling number first
+_FILLING, _TIMED = 3, 4  # replays: the first ones bring the experts in
+
+
+@dataclass(frozen=True)
+class Task:
+    """What to run; the fields as in `suites.Arm` and `suites.Suite`. `started` is the wall clock at the start."""
+
+    model: str
+    prompt_tokens: int
+    tokens: int
+    warm_tokens: int
+    repeats: int = 1
+    plain: bool = False
+    cache: str | None = None
+    settings: Mapping[str, int] = field(default_factory=dict)
+    started: float = 0.0
+
+
+@dataclass
+class _Marks:
+    """Counters at the moments between which figures are taken, and when each token was there."""
+
+    before: Telemetry
+    prompt: Telemetry
+    warm: Telemetry
+    end: Telemetry
+    times: list[float] = field(default_factory=list)
+    distinct: int = 0
+    faults: int = 0
+
+
+def main() -> int:
+    """Read a task, run it and print the fields of an `ArmRecord`; an error is one of them."""
+    task = Task(**json.loads(sys.stdin.readline()))
+    program_s = time.time() - task.started
+    try:
+        values = measure(task)
+    except GannetError as error:
+        values = {"error": str(error)}
+    print(json.dumps(values | {"program_s": program_s}))
+    return 0
+
+
+def measure(task: Task) -> dict[str, Any]:
+    """Load the model, answer, and return fields of an `ArmRecord`. Raises `GannetError`."""
+    begin = time.perf_counter()
+    files = open_model(Path(task.model))
+    with load(files, _settings(task, files), progress=None) as loaded:
+        prompt = passage_tokens(loaded.llama, task.prompt_tokens)
+        finished, marks = _answer(loaded, prompt, task, begin)
+        answers = [(finished.result.decode_tok_s, _memory())]
+        for _ in range(task.repeats - 1):
+            context_state.clear(loaded.llama)
+            again, _ = _answer(loaded, prompt, task, time.perf_counter())
+            if again.result.tokens != finished.result.tokens:
+                raise GannetError("a second answer to the same prompt differs from the first")
+            answers.append((again.result.decode_tok_s, _memory()))
+        peak = _peak_memory()
+        compute = _compute_seconds(loaded, [*prompt, *finished.result.tokens]) if loaded.streaming else None
+        figures = _figures(files, finished, marks, task)
+        return figures | {"answers": answers, "compute_s": compute, "rss_peak_bytes": peak, "notes": loaded.notes}
+
+
+def _settings(task: Task, files: ModelFiles) -> Any:
+    experts = sum(expert.tensor.nbytes for expert in files.experts())
+    values: dict[str, Any] = {"context_length": task.prompt_tokens + task.tokens + _SPARE_CONTEXT, "plain": task.plain}
+    if task.cache is not None:
+        values["cache_bytes"] = parse_size(task.cache).resolve(experts)
+    return make_settings(values | dict(task.settings))
+
+
+def _answer(loaded: LoadedModel, prompt: Sequence[int], task: Task, begin: float) -> tuple[Finished, _Marks]:
+    options = AnswerOptions(max_tokens=task.tokens, temperature=0.0, ignore_end=True)
+    now = loaded.telemetry()
+    marks = _Marks(now, now, now, now)
+    for event in answer(loaded, prompt, options, started=begin):
+        if isinstance(event, Piece):
+            marks.times.append(time.perf_counter())
+            if len(marks.times) == 1:
+                marks.prompt = loaded.telemetry()
+                marks.distinct = _distinct_bytes(loaded)
+            if len(marks.times) == task.warm_tokens + 1:
+                marks.warm, marks.faults = loaded.telemetry(), _major_faults()
+                marks.times[-1] = time.perf_counter()  # taking counters is no part of the next token
+        elif isinstance(event, Finished):
+            marks.end, marks.faults = loaded.telemetry(), _major_faults() - marks.faults
+            return event, marks
+    raise AssertionError("an answer ends with Finished")
+
+
+def _distinct_bytes(loaded: LoadedModel) -> int:
+    """Bytes of the experts that have been used at least once; 0 on the plain path."""
+    if loaded.streamer is None:
+        return 0
+    sizes: dict[int, int] = {}
+    for expert in loaded.files.experts():
+        sizes[expert.layer] = sizes.get(expert.layer, 0) + expert.bytes_per_expert
+    uses = loaded.expert_map().uses
+    blocks = [block for block, _, _ in loaded.streamer.expert_rows()]
+    return sum(
+        sizes[block] // blocks.count(block) * sum(1 for count in row if count)
+        for block, row in zip(blocks, uses, strict=True)
+    )
+
+
+def _figures(files: ModelFiles, finished: Finished, marks: _Marks, task: Task) -> dict[str, Any]:
+    result, times, warm, end = finished.result, marks.times, marks.warm, marks.end
+    counted = len(times) - 1 - task.warm_tokens
+    figures: dict[str, Any] = {
+        "prompt": task.prompt_tokens,
+        "tokens": result.tokens,
+        "load_s": result.load_s,
+        "first_token_s": result.first_token_s,
+        "prompt_tok_s": result.prompt_tok_s,
+        "token_s": [round(b - a, 5) for a, b in zip(times, times[1:], strict=False)],
+        "resident_bytes": result.resident_bytes,
+        "major_faults": marks.faults,
+    }
+    if counted > 0:
+        figures["decode_tok_s"] = counted / (times[-1] - times[task.warm_tokens])
+    if task.plain or end.lookups == 0:
+        return figures
+    figures |= {
+        "cache_bytes": result.cache_bytes,
+        "prompt_read_bytes": marks.prompt.bytes_read - marks.before.bytes_read,
+        "prompt_distinct_bytes": marks.distinct,
+    }
+    return figures | _reads(files, warm, end, counted) if counted > 0 else figures
+
+
+def _reads(files: ModelFiles, warm: Telemetry, end: Telemetry, counted: int) -> dict[str, float]:
+    """Hits and reads of the tokens after the warm ones."""
+
+    def grown(name: str) -> float:
+        return float(getattr(end, name) - getattr(warm, name))
+
+    experts = files.experts()
+    mean_bytes = sum(e.tensor.nbytes for e in experts) / max(1, sum(e.n_expert for e in experts if _first(e.projection)))
+    missed = grown("misses") + grown("late_hits") + grown("prefetch_useful")
+    lookups = max(1.0, grown("lookups"))
+    return {
+        "hit_rate": grown("hits") / lookups,
+        "late_rate": grown("late_hits") / lookups,
+        "read_bytes_per_token": grown("bytes_read") / counted,
+        "missed_bytes_per_token": missed * mean_bytes / counted,
+        "stall_s_per_token": grown("stall_seconds") / counted,
+    }
+
+
+def _first(projection: str) -> bool:
+    """Whether a projection stands for its expert: each expert has a down projection, and one only."""
+    return projection == "down"
+
+
+def _compute_seconds(loaded: LoadedModel, tokens: Sequence[int]) -> float | None:
+    """Time of a token whose experts are all in memory, by replaying the last tokens; None if they never all fit.
+
+    Predictions are off: what they cost and read is not computing.
+    """
+    loaded.apply(loaded.settings.model_copy(update={"lookahead": 0}))
+    options = AnswerOptions(temperature=0.0, ignore_end=True)
+    for count in _REPLAYED:
+        if count + 2 > len(tokens):
+            continue
+        replay = dataclasses.replace(options, max_tokens=count + 1)
+        for _ in range(_FILLING):
+            _token_times(loaded, tokens[:-count], replay)
+        read = loaded.telemetry().bytes_read
+        times = [seconds for _ in range(_TIMED) for seconds in _token_times(loaded, tokens[:-count], replay)]
+        if loaded.telemetry().bytes_read == read:
+            return median(times)
+    return None
+
+
+def _token_times(loaded: LoadedModel, prompt: Sequence[int], options: AnswerOptions) -> list[float]:
+    events = answer(loaded, prompt, options)
+    times = [time.perf_counter() for event in events if isinstance(event, Piece)]
+    return [b - a for a, b in zip(times, times[1:], strict=False)]
+
+
+def _memory() -> int:
+    return int(psutil.Process().memory_info().rss)
+
+
+def _peak_memory() -> int:
+    """The most physical memory this process has had, in bytes."""
+    if sys.platform == "win32":
+        return int(psutil.Process().memory_info().peak_wset)
+    import resource
+
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak << 10
+
+
+def _major_faults() -> int:
+    """Pages that had to be read from the drive since the start; 0 where the system does not count them."""
+    if sys.platform == "win32":
+        return 0
+    import resource
+
+    return resource.getrusage(resource.RUSAGE_SELF).ru_majflt

@@ -1,0 +1,96 @@
+"""The order of runs: round after round, every arm once, so that a slow minute of the machine meets all of them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from engine.bench import machine, page_cache, process
+from engine.bench.drive import Rate, expert_places, expert_request_bytes, rates, read_rate
+from engine.bench.measuring import Task
+from engine.bench.results import ArmRecord, DriveRecord, MachineRecord, Origin, Record
+from engine.bench.suites import Arm, Suite
+from engine.errors import SettingsError
+from engine.gguf import ModelFiles
+from engine.settings import EngineSettings
+
+WARM_CACHE = "the page cache could not be emptied"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What to run.
+
+    Attributes:
+        rounds: how often each arm runs. limit_bytes: for the arms that have a limit; None: without.
+        budget_s: begin no round that would end later than this; None: no end.
+        done: for each arm, how often it was run before: arms with a number of rounds are not run again.
+    """
+
+    files: ModelFiles
+    suite: Suite
+    rounds: int
+    limit_bytes: int | None
+    budget_s: float | None = None
+    done: tuple[str, ...] = ()
+
+
+def run(plan: Plan, say: Callable[[str], None]) -> Iterator[Record]:
+    """Run the plan; records come as they are measured. `say` gets one line for what is going on."""
+    origin = Origin(plan.suite.name, "", plan.files.name, machine.commit(), datetime.now(UTC).isoformat("T", "seconds"))
+    yield MachineRecord(origin, machine.facts())
+    begin, longest = time.monotonic(), 0.0
+    runs = {arm.name: plan.done.count(arm.name) for arm in plan.suite.arms}
+    for number in range(plan.rounds):
+        started = time.monotonic()
+        if plan.budget_s is not None and number and started - begin + longest > plan.budget_s:
+            say(f"no time for another round; {number} of {plan.rounds} done")
+            return
+        rate = _drive_rate(plan.files)
+        for arm in plan.suite.arms:
+            if arm.rounds is not None and runs[arm.name] >= arm.rounds:
+                continue
+            runs[arm.name] += 1
+            say(f"{plan.suite.name}, round {number + 1} of {plan.rounds}: {arm.name}")
+            yield _run_arm(plan, arm, rate, origin)
+        longest = max(longest, time.monotonic() - started)
+
+
+def drive_records(files: ModelFiles, seconds: float) -> Iterator[Record]:
+    """The drive's rates by size and depth of the reads, for the facts about the machine."""
+    if not files.experts():
+        raise SettingsError(f"{files.path.name} has no experts to read; measure the drive with a model that has")
+    origin = Origin("drive", "", files.name, machine.commit(), datetime.now(UTC).isoformat("T", "seconds"))
+    yield MachineRecord(origin, machine.facts())
+    for rate in rates(expert_places(files), seconds=seconds):
+        yield DriveRecord(origin, rate.request_bytes, rate.depth, rate.bytes_s, rate.direct)
+
+
+def _drive_rate(files: ModelFiles) -> Rate | None:
+    """At the size and depth with which experts are read; None for a model without experts."""
+    size = expert_request_bytes(files)
+    depth = int(EngineSettings().io_threads)
+    return read_rate(expert_places(files), size, depth) if size else None
+
+
+def _run_arm(plan: Plan, arm: Arm, rate: Rate | None, origin: Origin) -> ArmRecord:
+    notes = (WARM_CACHE,) if arm.cold and not page_cache.drop() else ()
+    suite = plan.suite
+    task = Task(
+        model=str(plan.files.path),
+        prompt_tokens=suite.prompt_tokens,
+        tokens=suite.tokens if arm.tokens is None else arm.tokens,
+        warm_tokens=suite.warm_tokens if arm.warm_tokens is None else arm.warm_tokens,
+        repeats=suite.repeats,
+        plain=arm.plain,
+        cache=arm.cache,
+        settings=arm.settings,
+    )
+    values = process.run(task, plan.limit_bytes if arm.limited else None)
+    if rate is not None:
+        values |= {"drive_bytes_s": rate.bytes_s, "drive_request_bytes": rate.request_bytes, "drive_depth": rate.depth}
+    named = Origin(origin.suite, arm.name, origin.model, origin.commit, origin.when)
+    values |= {"notes": (*notes, *values["notes"]), "plain": arm.plain, "cold": arm.cold, "settings": arm.settings}
+    return ArmRecord(named, **values)
