@@ -17,9 +17,9 @@ from pathlib import Path
 
 from autotune.control import Control
 from autotune.facts import ModelFacts, ReadRange
-from engine.direct_file import DirectFile, aligned_buffer, aligned_range, open_direct
 from autotune.probes.probe import Probe
 from autotune.result import DrivePoint
+from engine.direct_file import DirectFile, aligned_buffer, aligned_range, open_direct
 
 DEPTHS = (1, 2, 4, 8, 16, 32)
 POINT_SECONDS = 1.0

@@ -11,8 +11,8 @@ from pathlib import Path
 
 from autotune.control import Control
 from autotune.facts import ModelFacts
-from engine.direct_file import open_direct
 from autotune.probes.probe import Probe
+from engine.direct_file import open_direct
 
 NETWORK = {"nfs", "nfs4", "cifs", "smb", "smb2", "smb3", "smbfs", "afpfs", "webdav", "9p", "virtiofs", "fuse.sshfs"} | {
     "ceph",

@@ -77,7 +77,7 @@ class _Team:
 
     def work(self, seed: int) -> None:
         """One thread: a handle of its own for each file, and reads until the time is over."""
-        draw = random.Random(seed)  # noqa: S311  (places to read, no secret)
+        draw = random.Random(seed)
         files: dict[Path, DirectFile] = {}
         buffer = aligned_buffer(aligned_range(1, self.request_bytes)[1])
         try:

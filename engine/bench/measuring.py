@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import json
 import sys
 import time
@@ -140,7 +141,7 @@ def _figures(files: ModelFiles, finished: Finished, marks: _Marks, task: Task) -
         "load_s": result.load_s,
         "first_token_s": result.first_token_s,
         "prompt_tok_s": result.prompt_tok_s,
-        "token_s": [round(b - a, 5) for a, b in zip(times, times[1:], strict=False)],
+        "token_s": [round(b - a, 5) for a, b in itertools.pairwise(times)],
         "resident_bytes": result.resident_bytes,
         "major_faults": marks.faults,
     }
@@ -163,7 +164,8 @@ def _reads(files: ModelFiles, warm: Telemetry, end: Telemetry, counted: int) -> 
         return float(getattr(end, name) - getattr(warm, name))
 
     experts = files.experts()
-    mean_bytes = sum(e.tensor.nbytes for e in experts) / max(1, sum(e.n_expert for e in experts if _first(e.projection)))
+    count = sum(e.n_expert for e in experts if e.projection == "down")  # each expert has one, and only one
+    mean_bytes = sum(e.tensor.nbytes for e in experts) / max(1, count)
     missed = grown("misses") + grown("late_hits") + grown("prefetch_useful")
     lookups = max(1.0, grown("lookups"))
     return {
@@ -173,11 +175,6 @@ def _reads(files: ModelFiles, warm: Telemetry, end: Telemetry, counted: int) -> 
         "missed_bytes_per_token": missed * mean_bytes / counted,
         "stall_s_per_token": grown("stall_seconds") / counted,
     }
-
-
-def _first(projection: str) -> bool:
-    """Whether a projection stands for its expert: each expert has a down projection, and one only."""
-    return projection == "down"
 
 
 def _compute_seconds(loaded: LoadedModel, tokens: Sequence[int]) -> float | None:
@@ -203,7 +200,7 @@ def _compute_seconds(loaded: LoadedModel, tokens: Sequence[int]) -> float | None
 def _token_times(loaded: LoadedModel, prompt: Sequence[int], options: AnswerOptions) -> list[float]:
     events = answer(loaded, prompt, options)
     times = [time.perf_counter() for event in events if isinstance(event, Piece)]
-    return [b - a for a, b in zip(times, times[1:], strict=False)]
+    return [b - a for a, b in itertools.pairwise(times)]
 
 
 def _memory() -> int:

@@ -99,7 +99,7 @@ class MemoryGroup:
 
 
 def _memory_mount(root: Path) -> Mount:
-    """The hierarchy that limits memory. Where both versions are mounted, version 1 has the controller if it names it."""
+    """The hierarchy that limits memory: only one has the controller, whether or not both versions are mounted."""
     try:
         mounts = parse_mounts((root / "proc/self/mountinfo").read_text())
     except OSError:

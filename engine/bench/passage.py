@@ -30,14 +30,14 @@ _ENDINGS = (
 
 def passage(sentences: int) -> str:
     """`sentences` sentences; a longer passage begins with a shorter one."""
-    draw = random.Random(_SEED)  # noqa: S311  (the same text on every machine is what is wanted)
+    draw = random.Random(_SEED)
     parts = (_SUBJECTS, _VERBS, _OBJECTS, _ENDINGS)
     lines = (" ".join(draw.choice(words) for words in parts) for _ in range(sentences))
     return " ".join(f"{line[0].upper()}{line[1:]}." for line in lines)
 
 
 def passage_tokens(llama: llama_cpp.Llama, count: int) -> list[int]:
-    """The first `count` tokens of a passage that is long enough. Raises `GannetError` for a vocabulary without words."""
+    """The first `count` tokens of a passage that is long enough. Raises `GannetError` if there are not so many."""
     tokens = llama.tokenize(passage(count // 4 + 8).encode(), add_bos=True, special=False)
     if len(tokens) < count:
         raise GannetError(f"the model's vocabulary makes only {len(tokens)} of {count} prompt tokens of the text")

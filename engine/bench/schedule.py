@@ -14,7 +14,7 @@ from engine.bench.results import ArmRecord, DriveRecord, MachineRecord, Origin, 
 from engine.bench.suites import Arm, Suite
 from engine.errors import SettingsError
 from engine.gguf import ModelFiles
-from engine.settings import EngineSettings
+from engine.settings import make_settings
 
 WARM_CACHE = "the page cache could not be emptied"
 
@@ -39,7 +39,7 @@ class Plan:
 
 def run(plan: Plan, say: Callable[[str], None]) -> Iterator[Record]:
     """Run the plan; records come as they are measured. `say` gets one line for what is going on."""
-    origin = Origin(plan.suite.name, "", plan.files.name, machine.commit(), datetime.now(UTC).isoformat("T", "seconds"))
+    origin = Origin(plan.suite.name, "", plan.files.name, machine.commit(), _now())
     yield MachineRecord(origin, machine.facts())
     begin, longest = time.monotonic(), 0.0
     runs = {arm.name: plan.done.count(arm.name) for arm in plan.suite.arms}
@@ -62,16 +62,20 @@ def drive_records(files: ModelFiles, seconds: float) -> Iterator[Record]:
     """The drive's rates by size and depth of the reads, for the facts about the machine."""
     if not files.experts():
         raise SettingsError(f"{files.path.name} has no experts to read; measure the drive with a model that has")
-    origin = Origin("drive", "", files.name, machine.commit(), datetime.now(UTC).isoformat("T", "seconds"))
+    origin = Origin("drive", "", files.name, machine.commit(), _now())
     yield MachineRecord(origin, machine.facts())
     for rate in rates(expert_places(files), seconds=seconds):
         yield DriveRecord(origin, rate.request_bytes, rate.depth, rate.bytes_s, rate.direct)
 
 
+def _now() -> str:
+    return datetime.now(UTC).isoformat("T", "seconds")
+
+
 def _drive_rate(files: ModelFiles) -> Rate | None:
     """At the size and depth with which experts are read; None for a model without experts."""
     size = expert_request_bytes(files)
-    depth = int(EngineSettings().io_threads)
+    depth = make_settings({}).io_threads
     return read_rate(expert_places(files), size, depth) if size else None
 
 
@@ -91,6 +95,6 @@ def _run_arm(plan: Plan, arm: Arm, rate: Rate | None, origin: Origin) -> ArmReco
     values = process.run(task, plan.limit_bytes if arm.limited else None)
     if rate is not None:
         values |= {"drive_bytes_s": rate.bytes_s, "drive_request_bytes": rate.request_bytes, "drive_depth": rate.depth}
-    named = Origin(origin.suite, arm.name, origin.model, origin.commit, origin.when)
+    named = Origin(origin.suite, arm.name, origin.model, origin.commit, _now())
     values |= {"notes": (*notes, *values["notes"]), "plain": arm.plain, "cold": arm.cold, "settings": arm.settings}
     return ArmRecord(named, **values)

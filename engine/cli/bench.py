@@ -106,18 +106,20 @@ def chosen(suite: Suite, args: argparse.Namespace, files: ModelFiles) -> Suite:
     if not arms:
         names = ", ".join(f"'{arm.name}'" for arm in suite.arms)
         raise SettingsError(f"--only: the suite {suite.name} has {names}")
-    tokens = args.tokens or suite.tokens
-    if args.tokens is not None:
-        arms = [dataclasses.replace(arm, tokens=min(arm.tokens or tokens, tokens)) for arm in arms]
-    warm = min(suite.warm_tokens, max(0, tokens - 2))
-    arms = [dataclasses.replace(arm, warm_tokens=min(arm.warm_tokens or 0, warm)) if arm.tokens else arm for arm in arms]
-    return dataclasses.replace(
-        suite,
-        arms=tuple(arms),
-        tokens=tokens,
-        warm_tokens=warm,
-        prompt_tokens=args.prompt_tokens or suite.prompt_tokens,
+    suite = dataclasses.replace(suite, arms=tuple(arms), prompt_tokens=args.prompt_tokens or suite.prompt_tokens)
+    return suite if args.tokens is None else shortened(suite, args.tokens)
+
+
+def shortened(suite: Suite, tokens: int) -> Suite:
+    """The suite with no arm decoding more than `tokens`; at least one of them is counted."""
+    most_warm = max(0, tokens - 2)
+    arms = (
+        arm
+        if arm.tokens is None
+        else dataclasses.replace(arm, tokens=min(arm.tokens, tokens), warm_tokens=min(arm.warm_tokens or 0, most_warm))
+        for arm in suite.arms
     )
+    return dataclasses.replace(suite, arms=tuple(arms), tokens=tokens, warm_tokens=min(suite.warm_tokens, most_warm))
 
 
 def _fitting(caches: tuple[str, ...], files: ModelFiles) -> tuple[str, ...]:

@@ -11,7 +11,6 @@ import pytest
 
 from autotune.control import CancelledError, Control
 from autotune.facts import ModelFacts, ReadRange
-from engine.direct_file import aligned_buffer, aligned_range, open_direct
 from autotune.probes.drive import (
     Burst,
     DriveResult,
@@ -23,6 +22,7 @@ from autotune.probes.drive import (
     probe_drive,
     sustained_of,
 )
+from engine.direct_file import aligned_buffer, aligned_range, open_direct
 from tests.autotune.simulated import FAST_DRIVE, drive_points
 
 
