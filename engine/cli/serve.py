@@ -10,6 +10,7 @@ import contextlib
 import logging
 import os
 import secrets
+import shutil
 import socket
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,6 +19,7 @@ from engine import __version__
 from engine.cli.parser import add_settings, settings_from
 from engine.errors import SettingsError
 from engine.gguf import open_model
+from engine.memory import memory_available
 from engine.server.listening import listen, url_of
 from engine.server.parent_watch import watch_parent
 from engine.server.pid_file import registered
@@ -29,6 +31,8 @@ from engine.server.service import Service
 from engine.settings import EngineSettings
 from engine.sizes import Size
 
+_SHARE_FOR_SESSIONS = 50  # one part in so many of the free memory and disk
+
 
 def register(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
@@ -39,12 +43,8 @@ def register(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--models", metavar="DIR", type=Path, action="append", default=[], help="a folder of models")
     parser.add_argument("--allow-host", metavar="NAME", action="append", default=[], help="a name this machine has")
     parser.add_argument("--cors", metavar="ORIGIN", action="append", default=[], help="a web page that may come in")
-    parser.add_argument(
-        "--session-memory", metavar="MIB", type=int, default=256, help="memory for conversations that wait [256]"
-    )
-    parser.add_argument(
-        "--session-disk", metavar="MIB", type=int, default=4096, help="disk space for them; 0 writes nothing [4096]"
-    )
+    parser.add_argument("--session-memory", metavar="MIB", type=int, help="memory for conversations [2%% of the free]")
+    parser.add_argument("--session-disk", metavar="MIB", type=int, help="disk for them, 0: none [2%% of the free]")
     parser.add_argument("--session-idle", metavar="SECONDS", type=float, default=5.0, help=argparse.SUPPRESS)
     parser.add_argument("--private", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--template-worker", action="store_true", help=argparse.SUPPRESS)
@@ -95,7 +95,7 @@ def _check(args: argparse.Namespace) -> None:
     if not 0 <= args.port <= 65535:
         raise SettingsError(f"--port {args.port}: a port is a number from 0 to 65535")
     for name in ("session_memory", "session_disk"):
-        if getattr(args, name) < 0:
+        if (getattr(args, name) or 0) < 0:
             raise SettingsError(f"--{name.replace('_', '-')}: a size cannot be negative")
     for folder in args.models:
         if not folder.is_dir():
@@ -132,10 +132,15 @@ def _serve_settings(args: argparse.Namespace, key: str) -> ServeSettings:
         cors_origins=tuple(args.cors),
         hosts=tuple(args.allow_host),
         folder_patience=2.0 if args.private else 0.0,
-        session_memory_bytes=args.session_memory * MEBIBYTE,
-        session_disk_bytes=args.session_disk * MEBIBYTE,
+        session_memory_bytes=_size(args.session_memory, memory_available().available_bytes),
+        session_disk_bytes=_size(args.session_disk, shutil.disk_usage(state_folder()).free),
         session_idle_seconds=args.session_idle,
     )
+
+
+def _size(mebibytes: int | None, free: int) -> int:
+    """The size asked for, or a share of what is free."""
+    return free // _SHARE_FOR_SESSIONS if mebibytes is None else mebibytes * MEBIBYTE
 
 
 def _begin(service: Service, args: argparse.Namespace, line: dict[str, object]) -> None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable
 
 import numpy as np
 
 from engine.chat_format.parts import Part, ToolStart
 from engine.errors import ReadFailedError
 from engine.loader import LoadedModel
+from engine.memory import memory_available
 from engine.server.answer_cost import AnswerCost
 from engine.server.answer_text import AnswerText
 from engine.server.errors import ApiError, context_overflow, from_exception
@@ -27,6 +29,9 @@ from engine.server.token_choice import TokenChooser, logprob
 from engine.sessions.conversations import Conversations
 from engine.sessions.reuse import Tokens
 from engine.vocabulary import Vocabulary
+
+# Of the free memory, what answers that wait for their next turn may take; beyond it they wait for the end of others.
+_SHARE_FOR_PARKED = 0.25
 
 
 class AnswerRun:
@@ -72,6 +77,17 @@ class AnswerRun:
             if not self._conversations.memory.restore(tokens, state):
                 # Computed again: the answer goes on where it was.
                 self._pending = [int(token) for token in tokens] + self._pending
+
+    def may_park(self, parked: Iterable[AnswerRun]) -> bool:
+        """Whether the memory that is free can hold this answer's state beside those of the parked ones."""
+        held = sum(run.parked_bytes for run in parked)
+        needed = self._conversations.memory.state_bytes()
+        return needed < _SHARE_FOR_PARKED * (memory_available().available_bytes + held) - held
+
+    @property
+    def parked_bytes(self) -> int:
+        """Size of the state that was copied aside."""
+        return len(self._parked[1]) if self._parked is not None else 0
 
     def park(self) -> None:
         """Leave the context to another answer."""

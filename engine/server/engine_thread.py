@@ -94,6 +94,14 @@ class EngineThread:
         """Work for this model from now on; the one before must have been taken away."""
         self._loaded, self._conversations, self._generation = loaded, conversations, generation
 
+    def exclusively(self, action: Callable[[], Result]) -> Result:
+        """Run `action`, which may do with the context what it likes: the answer in it is put aside before."""
+        if self._current is not None:
+            self._park(self._current)
+        if self._conversations is not None:
+            self._conversations.keep()
+        return action()
+
     def take_model_away(self, reason: ApiError) -> None:
         """End all answers with `reason`, save the conversation and close the model."""
         for run in (self._current, *self._waiting, *self._parked):
@@ -156,7 +164,7 @@ class EngineThread:
 
     def _work(self) -> None:
         self._drop_cancelled()
-        if self._current is None or (self._others_wait() and time.monotonic() >= self._slice_end):
+        if self._current is None or (self._slice_is_over() and self._current.may_park(self._parked)):
             self._turn_to_next()
         self._tell_busy()
         if self._current is not None and self._current.step():
@@ -170,8 +178,8 @@ class EngineThread:
                 line.remove(run)
                 run.step()  # gives the job its last event
 
-    def _others_wait(self) -> bool:
-        return len(self._waiting) > 0 or len(self._parked) > 0
+    def _slice_is_over(self) -> bool:
+        return (len(self._waiting) > 0 or len(self._parked) > 0) and time.monotonic() >= self._slice_end
 
     def _turn_to_next(self) -> None:
         started = time.monotonic()

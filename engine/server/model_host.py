@@ -122,14 +122,15 @@ class ModelHost:
         """Queue an answer."""
         self._thread.submit(job)
 
-    async def run(self, action: Callable[[LoadedModel], Result]) -> Result:
-        """Run `action` on the engine thread between two steps."""
+    async def run(self, action: Callable[[LoadedModel], Result], *, exclusive: bool = False) -> Result:
+        """Run `action` on the engine thread between two steps; `exclusive`: it may change what the context holds."""
+        thread = self._thread
 
         def act() -> Result:
             with self.borrow() as loaded:
-                return action(loaded)
+                return thread.exclusively(lambda: action(loaded)) if exclusive else action(loaded)
 
-        return await asyncio.wrap_future(self._thread.call(act))
+        return await asyncio.wrap_future(thread.call(act))
 
     def load(self, model_id: str, path: Path, settings: EngineSettings) -> Attempt:
         """Begin to load; the model before is unloaded first, its answers end. Returns at once."""

@@ -79,7 +79,7 @@ def openai_routes(service: Service, answerer: Answerer) -> APIRouter:
     async def embeddings(body: EmbeddingsBody) -> Response:
         texts = [body.input] if isinstance(body.input, str) else body.input
         with await service.claim(body.model) as claim:
-            vectors, count = await service.host.run(lambda loaded: embedding.embed(loaded, texts))
+            vectors, count = await service.host.run(lambda loaded: embedding.embed(loaded, texts), exclusive=True)
         encode = _base64 if body.encoding_format == "base64" else list
         data = [{"object": "embedding", "index": at, "embedding": encode(one)} for at, one in enumerate(vectors)]
         usage = {"prompt_tokens": count, "total_tokens": count}

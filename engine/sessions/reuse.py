@@ -54,4 +54,5 @@ def best(prompt: Tokens, live: Held, stored: Iterable[Held]) -> tuple[Held, int]
 
 def superseded(by: Held, held: Held) -> bool:
     """Whether `held` spares nothing that `by` does not: its tokens begin `by`'s, and `by` can be cut back to them."""
-    return by.cuttable and common_prefix(by.tokens, held.tokens) == len(held.tokens)
+    same = len(by.tokens) == len(held.tokens)
+    return (by.cuttable or same) and common_prefix(by.tokens, held.tokens) == len(held.tokens)

@@ -95,6 +95,8 @@ def _values(name: str, shape: tuple[int, ...], random: np.random.Generator) -> n
     if "rope_freqs" in name:
         return np.ones(axes, np.float32)
     values = random.standard_normal(axes, np.float32)
+    if name.endswith("ssm_a"):  # a decay: a positive one would grow without end
+        return -np.abs(values)
     if re.search(r"norm\.weight", name):
         return 1 + np.float32(0.1) * values
     if name.endswith(".bias") or "sinks" in name or len(shape) == 1:

@@ -40,7 +40,7 @@ class Quantization:
 
     def type_of(self, name: str, shape: tuple[int, ...]) -> Type:
         """Type of a tensor; vectors, routers and whatever does not fill whole blocks stay as they are in files."""
-        if len(shape) < 2 or not name.endswith(".weight") or re.search(r"ffn_gate_inp|norm", name):
+        if len(shape) < 2 or not name.endswith(".weight") or re.search(r"ffn_gate_inp|norm|ssm_conv1d", name):
             return Type.F32
         wanted = self.experts if "_exps." in name else self.dense
         if self.down is not None and re.search(rf"blk\.{self.down_layers}\.ffn_down_exps", name):

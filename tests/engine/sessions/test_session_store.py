@@ -69,6 +69,7 @@ def test_a_longer_state_of_the_same_conversation_replaces_the_shorter() -> None:
     assert len(store) == 1
     store.put(numbered(0, 30), b"checkpoint", False)
     store.put(numbered(0, 40), b"checkpoint", False)
+    store.put(numbered(0, 40), b"the same again", False)
     assert len(store) == 3, "checkpoints of a memory that cannot be cut replace nothing"
 
 
