@@ -32,6 +32,7 @@ class PresetsTab(QWidget):
         self._preset: Preset = context.presets.preset(context.preferences["preset"])
         self._choice = QComboBox()
         self._choice.setAccessibleName(tr("Preset"))
+        self._choice.setMinimumWidth(180)
         self._choice.activated.connect(self._chosen)
         self._summary = label("", "soft", wrap=True)
         self._use_button = button(tr("Use"), self._use, "primary")

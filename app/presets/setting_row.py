@@ -60,7 +60,7 @@ class SettingRow(QWidget):
         self.blockSignals(True)
         if self.spec.automatic:
             self._automatic.setChecked(value is None)
-            self._editor.setEnabled(value is not None)
+            self._editor.setVisible(value is not None)
         if value is not None:
             self._set_editor(value)
         self.blockSignals(False)
@@ -92,7 +92,7 @@ class SettingRow(QWidget):
         )
 
     def _automatic_toggled(self, on: bool) -> None:
-        self._editor.setEnabled(not on)
+        self._editor.setVisible(not on)
         self._report()
 
     def _report(self, *_: object) -> None:

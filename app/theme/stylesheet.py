@@ -44,6 +44,7 @@ QLineEdit, QPlainTextEdit, QTextEdit, QSpinBox, QDoubleSpinBox, QComboBox {
   background: $field; color: $text; border: 1px solid $line; border-radius: 6px; padding: 4px 8px;
   selection-background-color: $accent; selection-color: $accent_text; }
 QLineEdit:focus, QPlainTextEdit:focus, QTextEdit:focus, QSpinBox:focus, QDoubleSpinBox:focus, QComboBox:focus { border: 1px solid $focus; }
+QAbstractSpinBox QLineEdit { background: transparent; border: none; padding: 0 6px; }
 QAbstractSpinBox::up-button, QAbstractSpinBox::down-button { width: 0; border: none; }
 QComboBox::drop-down { border: none; width: 22px; }
 QComboBox::down-arrow { width: 0; height: 0; border-left: 4px solid $field; border-right: 4px solid $field; border-top: 5px solid $text_soft; }
