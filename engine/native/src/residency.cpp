@@ -1,5 +1,6 @@
 #include "residency.h"
 
+#include <algorithm>
 #include <cassert>
 #include <cmath>
 #include <stdexcept>
@@ -10,10 +11,19 @@ namespace gannet {
 namespace {
 // Half-lives of growth before the sums are scaled back; a double holds 1023.
 constexpr double kRescaleHalfLives = 256.0;
+// What an expert that was never used is given, in uses, so that its share is not quite zero.
+constexpr double kUnseenUses = 0.05;
+// Uses promised that an age's correction starts with, the share more that came at the youngest age,
+// half as much at each class after it, and how counts fade with every token.
+constexpr double kAgePrior = 4.0;
+constexpr double kYoungMore = 0.5;
+constexpr double kAgeFade = 0.99;
+// The half-life, in tokens, of decay(): short, so that a sum of few rows tells when the last one was.
+constexpr double kRowHalfLife = 16.0;
 }  // namespace
 
 bool operator<(const Worth& a, const Worth& b) {
-    return std::tie(a.count, a.last_use, a.key) < std::tie(b.count, b.last_use, b.key);
+    return std::tie(a.density, a.last_use, a.key) < std::tie(b.density, b.last_use, b.key);
 }
 
 Residency::Residency(std::uint32_t n_layers, std::uint32_t n_experts, ResidencySettings settings)
@@ -21,94 +31,191 @@ Residency::Residency(std::uint32_t n_layers, std::uint32_t n_experts, ResidencyS
     if (n_layers == 0 || n_experts == 0) {
         throw std::invalid_argument("residency needs at least one layer and one expert");
     }
-    if (!(settings.half_life_tokens > 0.0)) {
-        throw std::invalid_argument("half_life_tokens must be positive");
+    if (!(settings.half_life_tokens > 0.0) || !(settings.held_offset_tokens > 0.0)) {
+        throw std::invalid_argument("the half-life and the offset must be positive");
     }
     const std::size_t n = std::size_t{n_layers} * n_experts;
-    count_.assign(n, 0.0);
+    came_.assign(kAges, 0.0);
+    promised_.assign(kAges, 0.0);
+    correction_.assign(kAges, 1.0);
+    correct_ages();
+    sums_.assign(n, 0.0);
+    last_token_.assign(n, 0);
+    prior_token_.assign(n, 0);
     touched_.assign(n, 0);
     uses_.assign(n, 0);
     awaited_.assign(n, 0);
     unproven_.assign(n, 0);
     ran_.assign(n_layers, 0);
+    held_.resize(n_layers);
+    now_layer_ = n_layers;
+    see_layer(n_layers - 1);
 }
 
 void Residency::begin_token() {
+    prompt_ = false;
     advance(1);
-    row_weight_ = weight_;
+    for (std::size_t age = 0; age < kAges; ++age) {
+        came_[age] *= kAgeFade;
+        promised_[age] *= kAgeFade;
+    }
+    correct_ages();
 }
 
 void Residency::begin_prompt(std::uint32_t n_tokens) {
     if (n_tokens == 0) {
         return;
     }
+    prompt_ = true;
     advance(n_tokens);
-    // A row whose place in the ubatch is not told weighs the average of the n_tokens last moments: (1 + q + ... +
-    // q^(n-1)) / n with q the decay of one token.
-    const double q = std::exp2(-1.0 / settings_.half_life_tokens);
-    const double n = n_tokens;
-    row_weight_ = weight_ * (1.0 - std::pow(q, n)) / (1.0 - q) / n;
 }
 
 void Residency::used(Key key, std::uint32_t rows) {
-    used(key, rows, row_weight_ / weight_ * rows);
+    count(key, rows, pass_tokens_ / (std::uint64_t{rows} + 1));
 }
 
 double Residency::decay(std::uint32_t tokens_ago) const {
-    return std::exp2(-static_cast<double>(tokens_ago) / settings_.half_life_tokens);
+    return std::exp2(-static_cast<double>(tokens_ago) / kRowHalfLife);
 }
 
 void Residency::used(Key key, std::uint32_t rows, double weight) {
-    assert(key < count_.size());
-    count_[key] += weight_ * weight;
+    const double ago = weight >= 1.0 ? 0.0 : -kRowHalfLife * std::log2(std::max(weight, 1e-300));
+    count(key, rows, static_cast<std::uint64_t>(std::min(ago, pass_tokens_ - 1.0)));
+}
+
+void Residency::count(Key key, std::uint32_t rows, std::uint64_t tokens_ago) {
+    assert(key < uses_.size());
+    // A row of a ubatch weighs the average of its tokens.
+    const double q = std::exp2(-1.0 / settings_.half_life_tokens);
+    const double n = pass_tokens_;
+    sums_[key] += weight_ * rows * (pass_tokens_ == 1 ? 1.0 : (1.0 - std::pow(q, n)) / (1.0 - q) / n);
+    prior_token_[key] = last_token_[key];
+    last_token_[key] = token_ - std::min(tokens_ago, token_);
     uses_[key] += rows;
     touched_[key] = ++clock_;
     unproven_[key] = 0;
+    see_layer(key / n_experts_);
+}
+
+void Residency::recall(const std::vector<std::uint64_t>& uses, std::uint32_t n_used) {
+    if (uses.size() != uses_.size()) {
+        return;
+    }
+    const double turns = 0.5 / (1.0 - std::exp2(-1.0 / settings_.half_life_tokens));
+    turns_ += weight_ * turns;
+    for (std::uint32_t layer = 0; layer < n_layers_; ++layer) {
+        const std::size_t first = std::size_t{layer} * n_experts_;
+        double total = 0.0;
+        for (std::size_t key = first; key < first + n_experts_; ++key) {
+            total += static_cast<double>(uses[key]);
+        }
+        for (std::size_t key = first; total > 0.0 && key < first + n_experts_; ++key) {
+            sums_[key] += weight_ * turns * n_used * static_cast<double>(uses[key]) / total;
+        }
+    }
 }
 
 void Residency::fetched(Key key, bool speculative) {
-    assert(key < count_.size());
+    assert(key < uses_.size());
     touched_[key] = ++clock_;
     unproven_[key] = speculative ? 1 : 0;
 }
 
 void Residency::expect(Key key) {
-    assert(key < count_.size());
+    assert(key < uses_.size());
     awaited_[key] = next_run(key / n_experts_);
 }
 
 void Residency::layer_ran(std::uint32_t layer) {
     assert(layer < n_layers_);
+    if (!prompt_ && ran_[layer] != pass_) {
+        learn_ages(layer);
+    }
     ran_[layer] = pass_;
+    see_layer(layer);
 }
 
 bool Residency::shielded(Key key) const {
-    assert(key < count_.size());
+    assert(key < uses_.size());
     return awaited_[key] == next_run(key / n_experts_);
 }
 
 Worth Residency::worth(Key key) const {
-    assert(key < count_.size());
-    const bool by_recency = unproven_[key] != 0;
-    return {by_recency ? 0.0 : count_[key], touched_[key], key};
+    assert(key < uses_.size());
+    if (unproven_[key] != 0) {
+        return {0.0, touched_[key], key};
+    }
+    const std::uint32_t layer = key / n_experts_;
+    const bool turn_to_come = layer > now_layer_;  // in this token, so its last turn was in the one before
+    const double turns = std::max(turn_to_come ? turns_ - weight_ : turns_, weight_);
+    const std::uint64_t age = token_ + (turn_to_come ? 0 : 1) - last_token_[key];
+    const double share = (sums_[key] + kUnseenUses * weight_) / turns;
+    const double chance = std::min(share * correction_[age_class(age)], 1.0);
+    return {chance / held_[layer], touched_[key], key};
+}
+
+std::size_t Residency::age_class(std::uint64_t turns) {
+    std::size_t age = 0;
+    for (; turns > 1 && age < kAges - 1; ++age) {
+        turns = (turns + 1) / 2;
+    }
+    return age;
 }
 
 void Residency::advance(std::uint32_t n_tokens) {
     ++pass_;
     token_ += n_tokens;
-    if (token_ > kRescaleHalfLives * settings_.half_life_tokens) {
+    pass_tokens_ = n_tokens;
+    if (static_cast<double>(token_ - rescaled_) > kRescaleHalfLives * settings_.half_life_tokens) {
         rescale();
     }
-    weight_ = std::exp2(token_ / settings_.half_life_tokens);
+    weight_ = std::exp2(static_cast<double>(token_ - rescaled_) / settings_.half_life_tokens);
+    const double q = std::exp2(-1.0 / settings_.half_life_tokens);
+    turns_ += weight_ * (n_tokens == 1 ? 1.0 : (1.0 - std::pow(q, n_tokens)) / (1.0 - q));
 }
 
 // Makes now the moment of weight 1. Sums too old to matter become 0 and their ties go by recency.
 void Residency::rescale() {
-    const double factor = std::exp2(-token_ / settings_.half_life_tokens);
-    for (double& count : count_) {
-        count *= factor;
+    const double factor = std::exp2(-static_cast<double>(token_ - rescaled_) / settings_.half_life_tokens);
+    for (double& sum : sums_) {
+        sum *= factor;
     }
-    token_ = 0.0;
+    turns_ *= factor;
+    rescaled_ = token_;
+}
+
+// Compares what this token's selection in the layer brought with what the shares before it promised.
+void Residency::learn_ages(std::uint32_t layer) {
+    const double turns = turns_ - weight_;
+    if (turns < weight_) {
+        return;
+    }
+    for (Key key = layer * n_experts_; key < (layer + 1) * n_experts_; ++key) {
+        const bool now = last_token_[key] == token_;
+        const std::uint64_t last = now ? prior_token_[key] : last_token_[key];
+        const double before = now ? sums_[key] - weight_ : sums_[key];
+        const std::size_t age = age_class(token_ - std::min(last, token_));
+        promised_[age] += (std::max(before, 0.0) + kUnseenUses * weight_) / turns;
+        came_[age] += now ? 1.0 : 0.0;
+    }
+}
+
+void Residency::correct_ages() {
+    double more = kYoungMore;
+    for (std::size_t age = 0; age < kAges; ++age, more /= 2) {
+        correction_[age] = (came_[age] + kAgePrior * (1.0 + more)) / (promised_[age] + kAgePrior);
+    }
+}
+
+void Residency::see_layer(std::uint32_t layer) {
+    if (layer == now_layer_) {
+        return;
+    }
+    now_layer_ = layer;
+    for (std::uint32_t i = 0; i < n_layers_; ++i) {
+        const std::uint32_t layers = i > layer ? i - layer : i + n_layers_ - layer;
+        held_[i] = static_cast<double>(layers) / n_layers_ + settings_.held_offset_tokens;
+    }
 }
 
 std::uint64_t Residency::next_run(std::uint32_t layer) const {

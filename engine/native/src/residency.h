@@ -2,12 +2,18 @@
 //
 // Pure: no I/O, threads, clocks or ggml. It knows experts, not slots; the store asks it for the
 // worth of what is evictable and evicts the minimum. Not thread safe: the store calls it under its
-// own lock. Every call is O(1), except one pass over all experts every few thousand tokens.
+// own lock. Calls are O(1); layer_ran() is O(experts of the layer), and every hundred thousand tokens
+// there is one pass over all experts.
 //
-// Time is counted in tokens. A use made at token t weighs 2^((t - now) / half_life), so an expert's
-// decayed count is the sum of its uses' weights (LRFU, Lee et al. 2001). Only ratios matter, so
-// uses are added with the growing weight 2^(t / half_life) and stored sums never need touching:
-// the order of two experts changes only when one of them is used.
+// An expert's worth is its chance to be selected when its layer runs next, divided by how long a
+// slot is held until then: hits per slot and time (LHD, Beckmann et al. 2018). Layers run in turn, so
+// an expert of a layer that has just run is wanted a whole token later than one of the next layer.
+//
+// The chance is the expert's share of its layer's turns, later ones counting more (LRFU, Lee et al.
+// 2001), corrected by what its age, the turns since its last use, was seen to mean: for each age the
+// uses that came and the uses that the shares alone promised are counted. Where routing sticks
+// from token to token this becomes recency, where it does not it stays frequency, without a constant
+// to tune for a model. docs/policy.md has the comparison.
 #pragma once
 
 #include <cstdint>
@@ -18,13 +24,15 @@ namespace gannet {
 using Key = std::uint32_t;  // layer * n_experts + expert
 
 struct ResidencySettings {
-    double half_life_tokens = 64.0;  // a use this many tokens ago counts half
+    double half_life_tokens = 512.0;   // a use this many tokens ago counts half
+    double held_offset_tokens = 0.25;  // added to the time to the next turn: tempers its effect
 };
 
-// Comparable value of keeping an expert. Smaller leaves first: by count, then least recently used,
-// then lower key, so that no two experts are equal and eviction is deterministic.
+// Comparable value of keeping an expert. Smaller leaves first: by hits per slot and token, then least
+// recently used, then lower key, so that no two experts are equal and eviction is deterministic.
+// Comparable only with worths asked for at the same moment.
 struct Worth {
-    double count = 0.0;
+    double density = 0.0;
     std::uint64_t last_use = 0;
     Key key = 0;
 };
@@ -32,7 +40,7 @@ bool operator<(const Worth& a, const Worth& b);
 
 class Residency {
   public:
-    // Throws std::invalid_argument for zero sizes or a half-life that is not positive.
+    // Throws std::invalid_argument for zero sizes, or a half-life or offset that is not positive.
     Residency(std::uint32_t n_layers, std::uint32_t n_experts, ResidencySettings settings = {});
 
     // One decoded token begins: time moves on by one, counts order.
@@ -40,12 +48,12 @@ class Residency {
     // A prompt's ubatch of n_tokens begins: time moves on by n_tokens.
     void begin_prompt(std::uint32_t n_tokens);
 
-    // The router selected this expert for `rows` tokens of the current token or ubatch, and it ran.
-    // `weight`: the rows' worth in uses made now, see decay(); by default all are spread evenly over
-    // the ubatch.
+    // The router selected this expert for `rows` tokens of the current token or ubatch.
+    // `weight`: the sum of decay() over those rows, which tells how near the ubatch's end the last one
+    // is; by default they are spread evenly over it.
     void used(Key key, std::uint32_t rows = 1);
     void used(Key key, std::uint32_t rows, double weight);
-    // What a use made so many tokens before now is worth beside one made now.
+    // What a row so many tokens before the end of its ubatch adds to its weight.
     double decay(std::uint32_t tokens_ago) const;
     // The expert became (or is about to become) resident. A speculative one is worth 0 until used.
     void fetched(Key key, bool speculative);
@@ -60,6 +68,11 @@ class Residency {
 
     Worth worth(Key key) const;
 
+    // Starts the shares from an earlier session's census (uses() of it, or merged ones), so that
+    // a warm cache is not evicted in any order. n_used: experts a router selects per token. It weighs
+    // half as much as a long session. Ignored if its size is not that of uses().
+    void recall(const std::vector<std::uint64_t>& uses, std::uint32_t n_used);
+
     // Census: how often each expert was selected since construction, in rows, never decayed.
     // Indexed by key, n_layers * n_experts long.
     const std::vector<std::uint64_t>& uses() const { return uses_; }
@@ -68,27 +81,44 @@ class Residency {
     std::uint32_t n_experts() const { return n_experts_; }
 
   private:
+    // Ages by powers of two: 1, 2, 3-4, 5-8, ... turns since the last use.
+    static constexpr std::size_t kAges = 16;
+    static std::size_t age_class(std::uint64_t turns);
+
     void advance(std::uint32_t n_tokens);
     void rescale();
+    void count(Key key, std::uint32_t rows, std::uint64_t tokens_ago);
+    void learn_ages(std::uint32_t layer);
+    void correct_ages();
+    void see_layer(std::uint32_t layer);
     std::uint64_t next_run(std::uint32_t layer) const;
 
     std::uint32_t n_layers_;
     std::uint32_t n_experts_;
     ResidencySettings settings_;
 
-    double token_ = 0.0;       // tokens since the last rescale
-    double weight_ = 1.0;      // weight of one use now, 2^(token_ / half_life)
-    double row_weight_ = 1.0;  // weight of one row of the current token or ubatch
-    bool prompt_ = false;      // recency orders
-    std::uint64_t pass_ = 1;   // tokens and ubatches begun
-    std::uint64_t clock_ = 0;  // uses and fetches so far, orders ties
+    std::uint64_t token_ = 0;         // tokens begun
+    std::uint64_t rescaled_ = 0;      // the token whose uses weigh 1
+    double weight_ = 1.0;             // of one use now
+    double turns_ = 0.0;              // the sum of the weights of all tokens: what always used would have
+    std::uint32_t pass_tokens_ = 1;   // tokens of the current pass
+    bool prompt_ = false;             // the current pass is a prompt's ubatch
+    std::uint32_t now_layer_ = 0;     // the layer that runs, or ran last
+    std::uint64_t pass_ = 1;          // tokens and ubatches begun
+    std::uint64_t clock_ = 0;         // uses and fetches so far, orders ties
+    std::vector<double> came_;        // by age class: uses seen ...
+    std::vector<double> promised_;    // ... and expected of the shares alone, both fading
+    std::vector<double> correction_;  // and their ratio
 
-    std::vector<double> count_;           // by key: sum of use weights
-    std::vector<std::uint64_t> touched_;  // by key: clock_ at the last use or fetch
-    std::vector<std::uint64_t> uses_;     // by key: undecayed
-    std::vector<std::uint64_t> awaited_;  // by key: the pass it is predicted for, 0 never
-    std::vector<char> unproven_;          // by key: prefetched and not used since
-    std::vector<std::uint64_t> ran_;      // by layer: the last pass that ran it
+    std::vector<double> sums_;                // by key: weights of its uses
+    std::vector<std::uint64_t> last_token_;   // by key: the token of its last use, 0 never
+    std::vector<std::uint64_t> prior_token_;  // by key: the same before the current pass
+    std::vector<std::uint64_t> touched_;      // by key: clock_ at the last use or fetch
+    std::vector<std::uint64_t> uses_;         // by key: undecayed
+    std::vector<std::uint64_t> awaited_;      // by key: the pass it is predicted for, 0 never
+    std::vector<char> unproven_;              // by key: prefetched and not used since
+    std::vector<std::uint64_t> ran_;          // by layer: the last pass that ran it
+    std::vector<double> held_;                // by layer: tokens until its next turn, and the offset
 };
 
 }  // namespace gannet
