@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 
+#include "bind_simulation.h"
 #include "ggml_build.h"
 #include "stream_backend.h"
 #include "streamed_model.h"
@@ -132,4 +133,5 @@ NB_MODULE(_native, module) {
     bind_settings(module);
     bind_tables(module);
     bind_model(module);
+    bind_simulation(module);
 }
