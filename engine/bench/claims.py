@@ -32,7 +32,9 @@ def judge(claim: Claim, records: Sequence[ArmRecord]) -> Verdict:
     ours = values(records, claim.arm, claim.figure)
     if claim.against is None:
         return Verdict(claim, spread(ours))
-    return Verdict(claim, spread(pair_ratios(ours, values(records, claim.against, claim.figure))))
+    return Verdict(
+        claim, spread(pair_ratios(ours, values(records, claim.against, claim.against_figure or claim.figure)))
+    )
 
 
 def values(records: Iterable[ArmRecord], arm: str, figure: str) -> list[float | None]:

@@ -55,6 +55,10 @@ def first_over_tenth(record: ArmRecord) -> float | None:
     return mean(times[:_NEIGHBOURS]) / mean(times[8 : 8 + _NEIGHBOURS])
 
 
+def _second_speed(record: ArmRecord) -> float | None:
+    return record.answers[1][0] if len(record.answers) == 2 else None
+
+
 def _speed_drift(record: ArmRecord) -> float | None:
     return _size_of_drift([speed for speed, _ in record.answers])
 
@@ -82,6 +86,7 @@ FIGURES: Mapping[str, Figure] = {
     "first_token_s": Figure("first token, s", ".1f", lambda r: r.first_token_s),
     "prompt_tok_s": Figure("prompt, tok/s", ".1f", lambda r: r.prompt_tok_s),
     "decode_tok_s": Figure("decode, tok/s", ".2f", lambda r: r.decode_tok_s),
+    "second_tok_s": Figure("second answer, tok/s", ".2f", _second_speed),
     "hit_rate": Figure("hits", ".1%", lambda r: r.hit_rate),
     "late_rate": Figure("on their way", ".1%", lambda r: r.late_rate),
     "read_mib": Figure("read per token, MiB", ".0f", lambda r: _scaled(r.read_bytes_per_token, _MIB)),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import itertools
 import json
 import sys
@@ -27,6 +26,7 @@ from engine.telemetry import Telemetry
 
 _SPARE_CONTEXT = 16
 _REPLAYED = (4, 2, 1)  # tokens whose experts may fit into the cache together, the most telling number first
+_ROOMY = 3  # times the experts of one token
 _FILLING, _TIMED = 3, 4  # replays: the first ones bring the experts in
 
 
@@ -180,21 +180,31 @@ def _reads(files: ModelFiles, warm: Telemetry, end: Telemetry, counted: int) -> 
 def _compute_seconds(loaded: LoadedModel, tokens: Sequence[int]) -> float | None:
     """Time of a token whose experts are all in memory, by replaying the last tokens; None if they never all fit.
 
-    Predictions are off: what they cost and read is not computing.
+    Predictions are off: what they cost and read is not computing. A cache too small for one token grows for this.
     """
     loaded.apply(loaded.settings.model_copy(update={"lookahead": 0}))
-    options = AnswerOptions(temperature=0.0, ignore_end=True)
-    for count in _REPLAYED:
-        if count + 2 > len(tokens):
-            continue
-        replay = dataclasses.replace(options, max_tokens=count + 1)
-        for _ in range(_FILLING):
-            _token_times(loaded, tokens[:-count], replay)
-        read = loaded.telemetry().bytes_read
-        times = [seconds for _ in range(_TIMED) for seconds in _token_times(loaded, tokens[:-count], replay)]
-        if loaded.telemetry().bytes_read == read:
-            return median(times)
-    return None
+    counts = [count for count in _REPLAYED if count + 2 <= len(tokens)]
+    for count in counts:
+        seconds = _replayed(loaded, tokens[:-count], count)
+        if seconds is not None:
+            return seconds
+    loaded.resize_cache(max(loaded.telemetry().cache_bytes, _ROOMY * _token_bytes(loaded.files)))
+    return _replayed(loaded, tokens[:-1], 1) if counts else None
+
+
+def _token_bytes(files: ModelFiles) -> int:
+    """Bytes of the experts that one token uses."""
+    return sum(e.bytes_per_expert * min(files.n_expert_used, e.n_expert) for e in files.experts())
+
+
+def _replayed(loaded: LoadedModel, prompt: Sequence[int], count: int) -> float | None:
+    """Median time of the `count` tokens after `prompt`, again and again; None if an expert was read meanwhile."""
+    options = AnswerOptions(temperature=0.0, ignore_end=True, max_tokens=count + 1)
+    for _ in range(_FILLING):
+        _token_times(loaded, prompt, options)
+    read = loaded.telemetry().bytes_read
+    times = [seconds for _ in range(_TIMED) for seconds in _token_times(loaded, prompt, options)]
+    return median(times) if loaded.telemetry().bytes_read == read else None
 
 
 def _token_times(loaded: LoadedModel, prompt: Sequence[int], options: AnswerOptions) -> list[float]:

@@ -84,7 +84,8 @@ def _verdict_row(verdict: Verdict) -> tuple[str, ...]:
 
 def claim_text(claim: Claim) -> str:
     """A claim in words."""
-    against = f" over {claim.against}" if claim.against else ""
+    what = f" ({FIGURES[claim.against_figure].title})" if claim.against_figure else ""
+    against = f" over {claim.against}{what}" if claim.against else ""
     return f"{FIGURES[claim.figure].title}, {claim.arm}{against}: {claim.direction} {claim.bound:g}"
 
 

@@ -87,7 +87,7 @@ def _run_arm(plan: Plan, arm: Arm, rate: Rate | None, origin: Origin) -> ArmReco
         prompt_tokens=suite.prompt_tokens,
         tokens=suite.tokens if arm.tokens is None else arm.tokens,
         warm_tokens=suite.warm_tokens if arm.warm_tokens is None else arm.warm_tokens,
-        repeats=suite.repeats,
+        repeats=suite.repeats if arm.repeats is None else arm.repeats,
         plain=arm.plain,
         cache=arm.cache,
         settings=arm.settings,

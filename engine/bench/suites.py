@@ -25,7 +25,7 @@ class Arm:
         settings: further engine settings by field name.
         limited: under the memory limit.
         cold: with nothing of the model in the page cache.
-        tokens, warm_tokens: instead of the suite's.
+        tokens, warm_tokens, repeats: instead of the suite's.
         rounds: in the first rounds only; None: in all.
     """
 
@@ -37,17 +37,19 @@ class Arm:
     cold: bool = False
     tokens: int | None = None
     warm_tokens: int | None = None
+    repeats: int | None = None
     rounds: int | None = None
 
 
 @dataclass(frozen=True)
 class Claim:
-    """`figure` of `arm`, or its ratio to that of `against`, is at least or at most `bound`."""
+    """`figure` of `arm`, or its ratio to that of `against` (to its `against_figure`, if another), keeps to `bound`."""
 
     figure: str
     arm: str
     bound: float
     against: str | None = None
+    against_figure: str | None = None
     direction: Literal["at least", "at most"] = "at least"
 
 
@@ -85,15 +87,31 @@ class Suite:
         return replace(self, arms=tuple(arms), caches=tuple(caches))
 
 
-STOCK = Arm("llama.cpp in memory", plain=True)
+# Its second answer is measured too: in the first one the kernel still maps the pages of the file, one after the other.
+STOCK = Arm("llama.cpp in memory", plain=True, repeats=2)
 MMAP = Arm("llama.cpp mmap", plain=True, limited=True, cold=True, tokens=8, warm_tokens=2)
 STREAMED = Arm("gannet each", cache=EACH, limited=True, cold=True)
 
-_DECODE = ("load_s", "first_token_s", "prompt_tok_s", "decode_tok_s", "hit_rate", "read_mib", "stall_ms", "peak_gib")
+_DECODE = (
+    "load_s",
+    "first_token_s",
+    "prompt_tok_s",
+    "decode_tok_s",
+    "second_tok_s",
+    "hit_rate",
+    "read_mib",
+    "stall_ms",
+    "peak_gib",
+)
 _ROOFLINE = ("decode_tok_s", "compute_ms", "missed_mib", "drive_mib_s", "io_ms", "roofline_share")
 _PROMPT = ("load_s", "first_token_s", "prompt_tok_s", "prompt_read_gib", "read_ratio", "first_over_tenth", "peak_gib")
 _BOUND = ("drive_mib_s", "bound_s", "first_token_over_bound")
 _AT_4000 = "gannet 4000MiB"
+
+
+def _over_mapped(arm: str) -> Claim:
+    """Our first answer against llama.cpp's second."""
+    return Claim("decode_tok_s", arm, 1, STOCK.name, "second_tok_s")
 
 
 def _looking_ahead(distance: int) -> Arm:
@@ -128,13 +146,14 @@ _ALL = (
             Claim("decode_tok_s", _AT_4000, 1.3, STOCK.name),
             Claim("decode_tok_s", "gannet 2000MiB", 0.9, STOCK.name),
             *(Claim("roofline_share", f"gannet {cache}", 0.85) for cache in CACHES),
+            *(_over_mapped(f"gannet {cache}") for cache in CACHES),
         ),
         (*_DECODE, *_ROOFLINE[1:]),
     ),
     Suite(
         "lookahead",
         "Predicting experts of the layers ahead",
-        (replace(STOCK, rounds=1), *(_looking_ahead(distance) for distance in range(4))),
+        (replace(STOCK, rounds=1, repeats=1), *(_looking_ahead(distance) for distance in range(4))),
         (_lookahead_pays("4000MiB", 1.15), *(_lookahead_pays(cache, 0.98) for cache in CACHES)),
         ("decode_tok_s", "hit_rate", "late_rate", "read_mib", "missed_mib", "stall_ms"),
     ),
@@ -165,7 +184,7 @@ _ALL = (
     Suite(
         "prefill",
         "A prompt of 2,000 tokens in one batch",
-        (replace(STOCK, settings={"ubatch": 2048}), replace(STREAMED, settings={"ubatch": 2048})),
+        (replace(STOCK, repeats=1, settings={"ubatch": 2048}), replace(STREAMED, settings={"ubatch": 2048})),
         (
             Claim("prompt_tok_s", _AT_4000, 0.8, STOCK.name),
             Claim("read_ratio", _AT_4000, 1.02, direction="at most"),
