@@ -7,12 +7,14 @@ never delays an answer. A damaged file is put aside under `damaged/` and the log
 from __future__ import annotations
 
 import logging
+import os
 import queue
 import threading
 import uuid
 from collections import OrderedDict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from engine.sessions import session_file
@@ -46,7 +48,7 @@ class SessionStore:
         self._disk_bytes = disk_bytes
         self._entries: OrderedDict[str, _Entry] = OrderedDict()
         self._lock = threading.Lock()
-        self._writes: queue.SimpleQueue[str | None] = queue.SimpleQueue()
+        self._writes: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
         self._writer: threading.Thread | None = None
         if self._folder is not None:
             self._open_folder(self._folder)
@@ -92,7 +94,7 @@ class SessionStore:
             if state is None:
                 self._entries.pop(key, None)
             elif path is not None:
-                path.touch()  # the disk's least recently used order is the files' time
+                self._writes.put(partial(_mark_used, path))
         return state
 
     def drop(self, key: str) -> None:
@@ -108,7 +110,7 @@ class SessionStore:
             with self._lock:
                 waiting = [key for key, entry in self._entries.items() if entry.path is None]
             for key in waiting:
-                self._writes.put(key)
+                self._writes.put(partial(self._write, key))
 
     def close(self) -> None:
         """Write what is only in memory and stop."""
@@ -129,7 +131,7 @@ class SessionStore:
             if entry.path is not None:
                 entry.state = None
             elif self._folder is not None:
-                self._writes.put(entry.held.key)
+                self._writes.put(partial(self._write, entry.held.key))
             else:
                 del self._entries[entry.held.key]
 
@@ -137,14 +139,14 @@ class SessionStore:
         for entry in entries:
             del self._entries[entry.held.key]
             if entry.path is not None:
-                entry.path.unlink(missing_ok=True)
+                self._writes.put(partial(entry.path.unlink, missing_ok=True))
 
-    # The writer's thread
+    # The writer's thread: on a busy drive even removing a file may take seconds, which no answer should wait for
 
     def _write_loop(self) -> None:
-        while (key := self._writes.get()) is not None:
+        while (work := self._writes.get()) is not None:
             try:
-                self._write(key)
+                work()
             except OSError as error:
                 _log.warning(
                     "conversations are kept in memory only from now on, since one could not be saved: %s", error
@@ -221,3 +223,11 @@ class SessionStore:
             path.replace(aside / path.name)
         except OSError as failure:
             _log.warning("%s could not be put aside: %s", path.name, failure)
+
+
+def _mark_used(path: Path) -> None:
+    """The least recently used order of files is that of their times."""
+    try:
+        os.utime(path)
+    except FileNotFoundError:  # dropped meanwhile
+        pass
