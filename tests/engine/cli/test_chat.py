@@ -135,6 +135,7 @@ if sys.platform != "win32":
         terminal.wait_for("> ")
         terminal.type("/stats\n")
         terminal.wait_for("since load")
+        terminal.wait_for("> ")
         terminal.type("/quit\n")
         assert terminal.process.wait(30) == 0
 
@@ -142,6 +143,7 @@ if sys.platform != "win32":
         terminal.wait_for("> ")
         os.kill(terminal.process.pid, signal.SIGINT)
         terminal.wait_for("/quit leaves")
+        terminal.wait_for("> ")  # only then does readline, and not the terminal itself, see the key
         terminal.type("\x04")
         assert terminal.process.wait(30) == 0
 
@@ -152,6 +154,7 @@ if sys.platform != "win32":
         first.wait_for("> ")
         first.type("/system a line to remember\n")
         first.wait_for("is set")
+        first.wait_for("> ")
         first.type("/quit\n")
         assert first.process.wait(30) == 0
         first.close()
