@@ -33,6 +33,8 @@ MEMORY_NAMES: dict[str, tuple[str, str, str]] = {
     "free": ("pressed", "Free", "Not used by anybody."),
 }
 TILE_WIDTH = 150
+BARS_EVERY = 5
+"""Bars and their words follow every fifth snapshot: faster nobody can read them, and each change lays text out anew."""
 
 
 class Dashboard(QWidget):
@@ -53,6 +55,7 @@ class Dashboard(QWidget):
         self._tiles = self._make_tiles()
         self._tile_grid = QGridLayout()
         self._columns = 0
+        self._until_bars = 0
         self.time_bar = StackedBar(theme)
         self._time_text = label("", "soft", wrap=True)
         self.memory_bar = MemoryBar(theme)
@@ -75,6 +78,10 @@ class Dashboard(QWidget):
         self._snapshot, self._total = snapshot, total_memory
         for tile in self._tiles:
             tile.refresh()
+        self._until_bars -= 1
+        if self._until_bars > 0:
+            return
+        self._until_bars = BARS_EVERY
         self._refresh_time()
         if not self.memory_bar.dragging:
             self._refresh_memory()
@@ -102,12 +109,20 @@ class Dashboard(QWidget):
         stacked = (("hit_rate", "plot_1"), ("late_rate", "plot_2"), ("miss_rate", "plot_5"))
 
         def tile(name: str, token: str) -> Tile:
-            return Tile(FIGURE[name], TinyPlot(self._theme, series, ((name, token),)), lambda: now.get(name, math.nan))
+            return Tile(
+                self._theme,
+                FIGURE[name],
+                TinyPlot(self._theme, series, ((name, token),)),
+                lambda: now.get(name, math.nan),
+            )
 
         hits = Tile(
-            FIGURE["hit_rate"], TinyPlot(self._theme, series, stacked, 100.0), lambda: now.get("hit_rate", math.nan)
+            self._theme,
+            FIGURE["hit_rate"],
+            TinyPlot(self._theme, series, stacked, 100.0),
+            lambda: now.get("hit_rate", math.nan),
         )
-        first = Tile(FIRST_TOKEN, None, lambda: self._live.first_token_s)
+        first = Tile(self._theme, FIRST_TOKEN, None, lambda: self._live.first_token_s)
         hits.setToolTip(
             tr(
                 "Gold: found in memory. Blue: arrived late, read ahead but not in time. "

@@ -44,6 +44,7 @@ class TelemetryPage(PageFrame):
         self._shape_of = ""
         self._recording: CsvRecording | None = None
         self._began = time.monotonic()
+        self._total_memory = int(psutil.virtual_memory().total)
         self._state = StateView(context.theme)
         self._column = Column(WIDEST)
         self._column.body.addWidget(self.dashboard)
@@ -124,7 +125,7 @@ class TelemetryPage(PageFrame):
         if self._visible and not self.paused:
             self.live.add(now, snapshot)
             if self._stack.currentWidget() is self._column:
-                self.dashboard.refresh(snapshot, int(psutil.virtual_memory().total))
+                self.dashboard.refresh(snapshot, self._total_memory)
 
     def _record(self, now: float, snapshot: dict[str, Any]) -> None:
         try:

@@ -7,12 +7,12 @@ from collections.abc import Callable
 
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt
-from PySide6.QtGui import QPainter, QPaintEvent, QPen, QPolygonF
+from PySide6.QtGui import QFont, QFontMetrics, QPainter, QPaintEvent, QPen, QPolygonF
 from PySide6.QtWidgets import QFrame, QSizePolicy, QVBoxLayout, QWidget
 
 from app.i18n import tr
 from app.page_parts.figures_as_words import number_text
-from app.page_parts.labels import label, row
+from app.page_parts.labels import label
 from app.telemetry.figures import Figure
 from app.telemetry.live import KEEP_S, RATE_HZ
 from app.telemetry.plot_paint import placed, polygon, stretches, thinned
@@ -78,23 +78,59 @@ def _area(x: Array, low: Array, high: Array) -> QPolygonF:
     return polygon(np.concatenate([x, x[::-1]]), np.concatenate([high, low[::-1]]))
 
 
+class BigNumber(QWidget):
+    """A large figure and its unit. A label would have the whole page laid out again with every new figure."""
+
+    def __init__(self, theme: Theme, unit: str) -> None:
+        super().__init__()
+        self._theme, self._unit = theme, unit
+        self.text = "–"
+        self._large = QFont(self.font())
+        self._large.setPixelSize(22)
+        self._large.setWeight(QFont.Weight.DemiBold)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+
+    def sizeHint(self) -> QSize:
+        """Room for four digits and the unit."""
+        large = QFontMetrics(self._large)
+        return QSize(large.horizontalAdvance("0000") + self.fontMetrics().horizontalAdvance(self._unit), large.height())
+
+    def show_text(self, text: str) -> None:
+        """Another figure."""
+        if text != self.text:
+            self.text = text
+            self.setAccessibleDescription(f"{text} {self._unit}")
+            self.update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Figure and unit on one base line."""
+        painter = QPainter(self)
+        base = QFontMetrics(self._large).ascent()
+        painter.setFont(self._large)
+        painter.setPen(self._theme.color("text"))
+        painter.drawText(0, base, self.text)
+        width = QFontMetrics(self._large).horizontalAdvance(self.text)
+        painter.setFont(self.font())
+        painter.setPen(self._theme.color("text_soft"))
+        painter.drawText(width + GRID // 2, base, self._unit)
+        painter.end()
+
+
 class Tile(QFrame):
     """One figure. `value` is asked for at every refresh; NaN shows a dash."""
 
-    def __init__(self, figure: Figure, plot: TinyPlot | None, value: Callable[[], float]) -> None:
+    def __init__(self, theme: Theme, figure: Figure, plot: TinyPlot | None, value: Callable[[], float]) -> None:
         super().__init__()
         self.setProperty("role", "card")
         self._figure, self._plot, self._value = figure, plot, value
-        self._number = label("–", "figure")
+        self._number = BigNumber(theme, tr(figure.unit))
         title = label(tr(figure.title), "soft")
         title.setMinimumWidth(0)
         column = QVBoxLayout(self)
         column.setContentsMargins(GRID + 4, GRID, GRID + 4, GRID)
         column.setSpacing(2)
         column.addWidget(title)
-        line = row(self._number, label(tr(figure.unit), "soft"), 1, spacing=4)
-        line.setAlignment(Qt.AlignmentFlag.AlignBaseline)
-        column.addLayout(line)
+        column.addWidget(self._number)
         if plot is not None:
             column.addWidget(plot)
         else:
@@ -104,10 +140,7 @@ class Tile(QFrame):
 
     def refresh(self) -> None:
         """Show the present value and plot."""
-        text = figure_text(self._value())
-        if text != self._number.text():
-            self._number.setText(text)
-            self.setAccessibleDescription(f"{text} {tr(self._figure.unit)}")
+        self._number.show_text(figure_text(self._value()))
         if self._plot is not None:
             self._plot.update()
 
