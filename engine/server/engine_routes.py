@@ -11,7 +11,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Header, Query, Response
 from sse_starlette import EventSourceResponse, ServerSentEvent
 
-from engine.server import inspecting
+from engine.server import inspecting, tuning
 from engine.server.chat_request import prompt_of
 from engine.server.engine_models import (
     Accepted,
@@ -154,6 +154,12 @@ def _add_measuring_routes(router: APIRouter, service: Service) -> None:
     async def tune(body: TuneBody) -> Accepted:
         service.tune(body.budget_s)
         return Accepted(model=service.state.health.model)
+
+    @router.get("/engine/tune", summary="What a former tuning of a model found, and whether it still holds")
+    async def stored_tuning(model: Annotated[str | None, Query(description="default: the loaded one")] = None) -> Any:
+        path = service.loaded_path() if model is None else await service.resolve(model)
+        found = await asyncio.to_thread(tuning.stored, path)
+        return {"running": service.tuning.running, "stored": found}
 
     @router.post("/engine/tune/cancel", summary="Stop tuning")
     async def cancel_tune() -> Done:

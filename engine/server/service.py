@@ -160,8 +160,8 @@ class Service:
         self.engine_settings = after
         changed = [name for name in changes if getattr(before, name) != getattr(after, name)]
         live = live_settings() if self.host.model_id is not None else frozenset(EngineSettings.model_fields)
-        if "cache_bytes" in changed and after.cache_bytes is not None and self.host.model_id is not None:
-            await self.resize_cache(after.cache_bytes)
+        if self.host.model_id is not None and live.intersection(changed):
+            await self.host.run(lambda loaded: loaded.apply(after))
         return [name for name in changed if name in live], [name for name in changed if name not in live]
 
     async def resize_cache(self, nbytes: int) -> int:
@@ -195,6 +195,11 @@ class Service:
         path = folder / name
         await self.host.run(lambda loaded: tracing.start(loaded, path))
         return path
+
+    def loaded_path(self) -> Path:
+        """The file of the loaded model. Raises `ApiError` if there is none."""
+        with self.host.borrow() as loaded:
+            return loaded.files.path
 
     def tune(self, budget_seconds: float) -> None:
         """Begin a tuning of the loaded model; its news are `tune` events, and the model comes back afterwards."""

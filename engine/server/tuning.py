@@ -1,7 +1,8 @@
 """The hook a tuner plugs into: the engine runs it and passes its news on, without knowing who it is.
 
-An installed package offers a tuner as entry point of the group `gannet.tuner`; the object named there is called like
-`Tune.__call__`. While it runs the service's own model is unloaded, so that the tuner has the machine's memory.
+An installed package offers a tuner as entry points of the group `gannet.tuner`: `tune`, called like `Tune.__call__`,
+and `stored`, called like `Stored.__call__`. While it tunes, the service's own model is unloaded, so that the tuner has
+the machine's memory.
 """
 
 from __future__ import annotations
@@ -36,6 +37,14 @@ class Tune(Protocol):
         ...
 
 
+class Stored(Protocol):
+    """Finds what a former tuning found."""
+
+    def __call__(self, path: Path) -> Mapping[str, Any] | None:
+        """The kept result for the model at `path` as a JSON object with what has changed since; None: never tuned."""
+        ...
+
+
 class Tuning:
     """Which tuner there is, and whether it runs. `run` works on the engine thread."""
 
@@ -47,7 +56,7 @@ class Tuning:
 
     def begin(self) -> Tune:
         """Claim the tuner. Raises `ApiError` if there is none or it runs."""
-        tune = self._tune or _installed_tuner()
+        tune: Tune | None = self._tune or _installed("tune")
         if tune is None:
             raise ApiError(409, "this installation has no tuner", "no_tuner")
         with self._lock:
@@ -77,8 +86,13 @@ class Tuning:
         return self._cancelled.is_set()
 
 
-def _installed_tuner() -> Tune | None:
-    for point in entry_points(group=GROUP):
-        tune: Tune = point.load()
-        return tune
+def stored(path: Path) -> Mapping[str, Any] | None:
+    """What an installed tuner has kept for the model at `path`; None without one."""
+    find: Stored | None = _installed("stored")
+    return None if find is None else find(path)
+
+
+def _installed(name: str) -> Any:
+    for point in entry_points(group=GROUP, name=name):
+        return point.load()
     return None

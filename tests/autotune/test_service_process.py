@@ -57,6 +57,7 @@ def server(tmp_path: Path, demo_model: Path) -> Iterator[ServerProcess]:
 
 def test_a_cancelled_tuning_gives_the_model_back_with_its_former_settings(server: ServerProcess) -> None:
     before = server.http.get("/engine/settings").json()["values"]
+    assert server.http.get("/engine/tune").json() == {"running": False, "stored": None}
     listener = Listener(server)
     assert server.http.post("/engine/tune", json={"budget_s": 60}).status_code == 202
     wait_until(lambda: listener.phase == "plan", "loading for the tuning", 60)
@@ -78,5 +79,9 @@ def test_a_finished_tuning_is_an_event_and_is_kept(server: ServerProcess, tmp_pa
     result = listener.events[-1]["result"]
     assert result["arms"][0]["name"] == "defaults"
     assert result["base"]["io_threads"] == 3
+    server.wait_ready()
+    stored = server.http.get("/engine/tune").json()["stored"]
+    assert stored["stale"] == []
+    assert stored["result"] == result
     kept = list(tmp_path.rglob("tuning/*.json"))
     assert [json.loads(path.read_text())["reason"] for path in kept] == [result["reason"]]

@@ -71,7 +71,7 @@ def test_all_figures_of_a_probe_are_json(tiny_model: Build, capsys: pytest.Captu
 
 
 def test_the_service_finds_the_tuner_and_gets_every_event_as_json(tiny_model: Build) -> None:
-    (point,) = entry_points(group="gannet.tuner")
+    (point,) = entry_points(group="gannet.tuner", name="tune")
     tune = point.load()
     events: list[Mapping[str, Any]] = []
 
