@@ -1,0 +1,1 @@
+"""Replays routing traces over eviction policies, cache sizes and lookaheads, against Belady's bound."""

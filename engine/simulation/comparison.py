@@ -1,0 +1,146 @@
+"""What a cache would have missed: policies compared on a recorded trace, in experts and against the optimum.
+
+The replay itself, and the policy that the engine ships, are the native core's.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from engine.errors import GannetError
+from engine.native import _native
+from engine.trace.format import RoutingTrace, load
+
+SHARES = (0.06, 0.12, 0.25, 0.5)
+POLICIES = (
+    "shipped",
+    "decay:64",
+    "decay:256",
+    "lfu",
+    "lru",
+    "turn-lru",
+    "lirs",
+    "arc",
+    "2q",
+    "mix:4,512:0.1:0.25",
+)
+WARM_TOKENS = 20
+
+
+class SimulationError(GannetError):
+    """A trace, policy or cache size that cannot be simulated."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Case:
+    """One replay: `misses` stall, `reads` is misses and prefetches; all in experts after the warm-up.
+
+    `share` of all experts fits the cache; `ratio` is misses over Belady's with one pool of the same size.
+    """
+
+    policy: str
+    share: float
+    per_layer: bool
+    lookahead: int
+    bar: float
+    lookups: int
+    misses: int
+    reads: int
+    useful: int
+    bound: int
+
+    @property
+    def ratio(self) -> float:
+        """Misses against Belady's bound; 1 is optimal."""
+        return self.misses / self.bound if self.bound else 1.0
+
+    @property
+    def read_ratio(self) -> float:
+        """Reads against Belady's bound."""
+        return self.reads / self.bound if self.bound else 1.0
+
+
+def load_traces(paths: Sequence[Path]) -> RoutingTrace:
+    """One trace or several of the same model, one after the other. Raises TraceError or SimulationError."""
+    traces = [load(path) for path in paths]
+    first = traces[0]
+    for path, trace in zip(paths, traces, strict=True):
+        if trace.ranked.shape[1:] != first.ranked.shape[1:] or trace.n_experts != first.n_experts:
+            raise SimulationError(f"{path}: a trace of another model than {paths[0]}; give traces of one model")
+    names = ("batch", "decoded", "ranked", "predicted", "score")
+    joined = {name: np.concatenate([getattr(trace, name) for trace in traces]) for name in names}
+    return dataclasses.replace(first, router=None, **joined)  # type: ignore[arg-type]  # names are checked above
+
+
+class Comparison:
+    """Replays of the decoded tokens of one trace."""
+
+    def __init__(self, trace: RoutingTrace) -> None:
+        decoded = trace.decoded
+        self.tokens = int(decoded.sum())
+        if self.tokens <= WARM_TOKENS:
+            raise SimulationError(f"the trace has {self.tokens} decoded tokens; more than {WARM_TOKENS} are needed")
+        self._trace = trace
+        self._log = _native.RoutingLog(
+            np.ascontiguousarray(trace.selected[decoded]),
+            np.ascontiguousarray(trace.predicted[decoded]),
+            trace.n_experts,
+        )
+        self._bounds: dict[tuple[int, bool], int] = {}
+
+    def slots(self, share: float) -> int:
+        """Capacity of a cache that holds this share of the experts, at least one layer's choice."""
+        return max(self._trace.n_used, round(self._trace.n_experts_total * share))
+
+    def bound(self, share: float, per_layer: bool = False) -> int:
+        """Belady's misses with one pool, or with an equal quota for each layer."""
+        key = (self.slots(share), per_layer)
+        if key not in self._bounds:
+            self._bounds[key] = _native.belady(self._log, key[0], per_layer, WARM_TOKENS).misses
+        return self._bounds[key]
+
+    def case(self, policy: str, share: float, *, per_layer: bool = False, lookahead: int = 0, bar: float = 0.5) -> Case:
+        """Replay one policy. Raises SimulationError for a policy that does not exist."""
+        try:
+            result = _native.simulate(
+                self._log, policy, self.slots(share), per_layer, lookahead, bar, warm_tokens=WARM_TOKENS
+            )
+        except ValueError as error:
+            raise SimulationError(f"{error}; `gannet simulate --help` lists the policies") from error
+        return Case(
+            policy,
+            share,
+            per_layer,
+            lookahead,
+            bar,
+            result.lookups,
+            result.misses,
+            result.reads,
+            result.useful,
+            self.bound(share),
+        )
+
+    def quotas_fit(self, share: float) -> bool:
+        """Whether equal quotas of this cache hold one layer's choice each: below, they would use more than it has."""
+        return self.slots(share) // len(self._trace.layers) >= self._trace.n_used
+
+    def eviction(self, policies: Sequence[str], shares: Sequence[float]) -> Iterator[tuple[str, list[Case | None]]]:
+        """By policy, one pool then quotas: a case for each share; None where quotas do not fit."""
+        for policy in policies:
+            yield policy, [self.case(policy, share) for share in shares]
+        for policy in policies[:1]:
+            yield (
+                f"{policy}, quotas",
+                [self.case(policy, s, per_layer=True) if self.quotas_fit(s) else None for s in shares],
+            )
+
+    def prefetch(self, policy: str, lookaheads: Sequence[int], bars: Sequence[float], share: float) -> Iterator[Case]:
+        """Lookaheads and likelihood bars at one cache size."""
+        yield self.case(policy, share)
+        for lookahead in lookaheads:
+            for bar in bars:
+                yield self.case(policy, share, lookahead=lookahead, bar=bar)
