@@ -18,6 +18,7 @@ SCALES = (1, 2)
 SIZES = {"small": (640, 480), "normal": (1100, 750), "huge": (3840, 2160)}
 ENGINE_WAIT_S = 30.0
 SETTLE_S = 0.2
+ANSWERING_S = 2.5
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -65,6 +66,8 @@ def _draw(folder: Path, scale: int) -> int:
                 if size == "huge" and scale > 1:
                     continue
                 program.window.resize(width, height)
+                if size == "normal" and program.client.state.value == "ready":
+                    _answering(application, program, folder / f"answering-{mode}-{size}-{scale}x.png")
                 _screens(application, program.window, folder, f"{mode}-{size}-{scale}x", conversation)
         program.window.close()
         program.close()
@@ -83,6 +86,25 @@ def _answer(application: object, program: object) -> None:
     program.window.show_place("chat")
     page.send("Tell me a story about a fox.", [])
     _wait(application, lambda: not page.branch.answering, ENGINE_WAIT_S)
+
+
+def _answering(application: object, program: object, path: Path) -> None:
+    """The window in the middle of an answer, with the engine panel open."""
+    from app.chat.page import ChatPage
+    from app.main import Program
+
+    assert isinstance(program, Program)
+    page = program.window.page("chat")
+    assert isinstance(page, ChatPage)
+    program.window.context.conversations.begin()
+    program.window.panel.setVisible(True)
+    page.send("What do gannets eat?", [])
+    _wait(application, lambda: not page.branch.answering, 2.0)
+    page.send("Tell me a story about a fox and an owl.", [])
+    _wait(application, lambda: not page.branch.answering, ANSWERING_S)
+    program.window.grab().save(str(path))
+    page.branch.stop()
+    _wait(application, lambda: not page.branch.answering, SETTLE_S)
 
 
 def _screens(application: object, window: object, folder: Path, name: str, conversation: int) -> None:

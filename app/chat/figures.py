@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from app.i18n import tr
+from app.i18n import number, tr
 
 
 def figures(timings: Mapping[str, Any], first_token_s: float | None) -> dict[str, float]:
@@ -48,6 +48,4 @@ def in_words(found: Mapping[str, float]) -> str:
 
 def short(value: float) -> str:
     """A figure with two digits that matter."""
-    if value >= 10:
-        return f"{value:.0f}"
-    return f"{value:.1f}" if value >= 1 else f"{value:.2f}"
+    return number(value, 0 if value >= 10 else 1 if value >= 1 else 2)

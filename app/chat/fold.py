@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from app.chat.prose import Prose
 from app.theme import Theme
@@ -25,10 +25,10 @@ class Fold(QWidget):
         self._pieces: list[str] = []
         self._body: Prose | None = None
         self.button = QPushButton(title, self)
-        self.button.setProperty("kind", "quiet")
+        self.button.setProperty("kind", "fold")
+        self.button.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         self.button.setCheckable(True)
         theme.tint(self.button, icon)
-        self.button.setStyleSheet("text-align: left;")
         self.button.toggled.connect(self._toggle)
         self._column = QVBoxLayout(self)
         self._column.setContentsMargins(0, 0, 0, 0)
@@ -67,6 +67,7 @@ class Fold(QWidget):
             self._body.append_plain("".join(self._pieces), "text_soft")
         if self._body is not None:
             self._body.setVisible(is_open)
+        self._theme.tint(self.button, "down" if is_open else self._icon)
         self.updateGeometry()
         self.height_changed.emit()
         self.toggled.emit(is_open)

@@ -50,6 +50,9 @@ SAMPLING_FIELDS: tuple[SamplingField, ...] = (
 )
 
 
+FIELD_HEIGHT = 26
+
+
 class OptionsPanel(QFrame):
     """Edits the options of the chat in front.
 
@@ -97,7 +100,7 @@ class OptionsPanel(QFrame):
     def _lay_out(self) -> None:
         column = QVBoxLayout(self)
         head = QHBoxLayout()
-        title = QLabel(tr("System prompt and sampling of this chat"), self)
+        title = QLabel(tr("Options of this chat"), self)
         title.setProperty("role", "heading")
         head.addWidget(title, 1)
         reset = QPushButton(tr("Reset sampling"), self)
@@ -131,6 +134,7 @@ class OptionsPanel(QFrame):
         box.setValue(box.minimum())
         box.setToolTip(tr(field.help))
         box.setAccessibleName(tr(field.title))
+        box.setMinimumHeight(FIELD_HEIGHT)
         box.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         box.valueChanged.connect(self._changed)
         self.fields[field.name] = box

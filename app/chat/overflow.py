@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
-from app.i18n import tr
+from app.i18n import number, tr
 from app.store import Message
 
 ROOM_FOR_ANSWER = 256
@@ -71,6 +71,6 @@ class OverflowBar(QFrame):
         self._label.setText(
             tr(
                 "This chat needs {n} tokens with your message; the model's context holds {m}. What should happen?"
-            ).format(n=f"{tokens:,}", m=f"{limit:,}")
+            ).format(n=number(tokens), m=number(limit))
         )
         self.show()

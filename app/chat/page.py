@@ -20,7 +20,7 @@ from app.chat.waiting import Waiting
 from app.chat.welcome import DemoNote, Welcome
 from app.context import AppContext
 from app.engine_client import State
-from app.i18n import tr
+from app.i18n import number, tr
 from app.session import is_demo
 from app.store import Sampling
 
@@ -336,8 +336,12 @@ class ChatPage(QWidget):
 
     def _show_count(self) -> None:
         count = self.count
-        words = f"{count.total:,} / {count.limit:,}" if count.limit else ""
+        words = f"{number(count.total)} / {number(count.limit)}" if count.limit else ""
         self.composer.show_count(words, not fits(count.total, count.limit, self._options()[1].max_tokens))
+
+    def bottom_height(self) -> int:
+        """What toasts must not cover: everything below the messages."""
+        return self.height() - self._stack.geometry().bottom()
 
     def resizeEvent(self, event: object) -> None:
         """The composer is as wide as the message column."""

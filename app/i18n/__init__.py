@@ -4,6 +4,6 @@ English is the source text. A language is a folder of `.ts` files (one per area 
 different areas do not edit the same file; `python -m app.i18n.extract` brings them up to date.
 """
 
-from app.i18n.translator import available_languages, choose_language, tr, trn
+from app.i18n.translator import available_languages, choose_language, number, tr, trn
 
-__all__ = ["available_languages", "choose_language", "tr", "trn"]
+__all__ = ["available_languages", "choose_language", "number", "tr", "trn"]

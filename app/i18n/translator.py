@@ -12,6 +12,7 @@ PSEUDO = "pseudo"
 """A test language: every text longer and accented, so that a text without `tr` or a box that is too small shows."""
 
 _ACCENTS = str.maketrans("aeiouyAEIOUYcnsz", "àéîõüýÀÉÎÕÜÝçñšž")
+_GERMAN_MARKS = str.maketrans(",.", ".,")
 _catalogue: dict[str, list[str]] = {}
 _language = "en"
 
@@ -44,6 +45,12 @@ def load(code: str) -> dict[str, list[str]]:
             if forms:
                 found[message.findtext("source", "")] = forms
     return found
+
+
+def number(value: float, digits: int = 0) -> str:
+    """`value` with `digits` decimals and the chosen language's marks: 1,024 and 4.6, in German 1.024 and 4,6."""
+    text = f"{value:,.{digits}f}"
+    return text.translate(_GERMAN_MARKS) if _language == "de" else text
 
 
 def tr(text: str) -> str:

@@ -37,6 +37,9 @@ QPushButton[kind="quiet"], QToolButton[kind="quiet"] { background: transparent; 
 QPushButton[kind="quiet"]:hover, QToolButton[kind="quiet"]:hover { background: $hover; }
 QPushButton[kind="quiet"]:focus, QToolButton[kind="quiet"]:focus { border: 1px solid $focus; }
 QPushButton[kind="quiet"]:checked, QToolButton[kind="quiet"]:checked { background: $selected; }
+QPushButton[kind="fold"] { background: transparent; border: 1px solid transparent; text-align: left; color: $text_soft; padding: 3px 8px 3px 2px; }
+QPushButton[kind="fold"]:hover { background: $hover; color: $text; }
+QPushButton[kind="fold"]:focus { border: 1px solid $focus; }
 QPushButton[kind="danger"] { color: $bad; }
 QPushButton::menu-indicator, QToolButton::menu-indicator { image: none; width: 0; }
 

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from PySide6.QtCore import QAbstractListModel, QModelIndex, QPersistentModelIndex, QPoint, QRect, QSize, Qt
-from PySide6.QtGui import QFont, QPainter, QPalette
+from PySide6.QtGui import QFont, QPainter
 from PySide6.QtWidgets import QListView, QMenu, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
 from app.context import AppContext
@@ -166,6 +166,7 @@ class ConversationList(QListView):
         super().__init__(parent)
         self.setObjectName("conversations")
         self._context = context
+        self._in_front = True
         self.rows = ConversationModel(context, self)
         self.setModel(self.rows)
         self.setItemDelegate(ConversationDelegate(context, self))
@@ -185,18 +186,22 @@ class ConversationList(QListView):
 
     def mark_current(self) -> None:
         """Select the conversation in front."""
-        current = self._context.conversations.current
+        current = self._context.conversations.current if self._in_front else None
         row = self.rows.row_of(current.id) if current is not None else -1
-        palette = self.palette()
-        palette.setColor(QPalette.ColorRole.Highlight, self._context.theme.color("selected"))
         if row >= 0:
             self.setCurrentIndex(self.rows.index(row))
         else:
             self.clearSelection()
             self.setCurrentIndex(QModelIndex())
 
+    def set_in_front(self, in_front: bool) -> None:
+        """Whether the chat is the place in front: only then is a conversation marked."""
+        self._in_front = in_front
+        self.mark_current()
+
     def rename_current(self) -> None:
         """Begin to rename the conversation in front."""
+        self._context.frame.show_place("chat")
         self.mark_current()
         if self.currentIndex().isValid():
             self.edit(self.currentIndex())
@@ -209,9 +214,9 @@ class ConversationList(QListView):
         number = index.data(NUMBER)
         if number:
             current = self._context.conversations.current
+            self._context.frame.show_place("chat")
             if current is None or current.id != number:
                 self._context.conversations.open(number)
-            self._context.frame.show_place("chat")
 
     def _menu(self, where: QPoint) -> None:
         index = self.indexAt(where)

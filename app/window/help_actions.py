@@ -45,6 +45,7 @@ class HelpActions(QObject):
         table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         table.verticalHeader().hide()
         table.horizontalHeader().setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
+        table.horizontalHeader().setSectionResizeMode(1, QHeaderView.ResizeMode.ResizeToContents)
         for row, spec in enumerate(rows):
             keys = QKeySequence(spec.shortcut).toString(QKeySequence.SequenceFormat.NativeText)
             table.setItem(row, 0, QTableWidgetItem(plain_text(tr(spec.text))))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QRect, Signal
+from PySide6.QtCore import QPoint, QRect, QSize, Signal
 from PySide6.QtGui import QCloseEvent, QGuiApplication, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QMainWindow, QStackedWidget, QVBoxLayout, QWidget
 
@@ -72,7 +72,7 @@ class MainWindow(QMainWindow):
         self.header = Header(self.context)
         self.panel = EnginePanel(self.context)
         self._build()
-        self._toast = Toast(self._body)
+        self._toast = Toast(self._body, self._toast_place)
         self.chat_actions = ChatActions(self.context, self.sidebar, self)
         self.help_actions = HelpActions(self.context, self)
         self.news = EngineNews(self.context, self.header, self.panel, self)
@@ -170,6 +170,12 @@ class MainWindow(QMainWindow):
         """Open the tuner's pages, which are part of the settings."""
         self.show_place("settings")
         self._pages["settings"].tabs.go("tune")  # type: ignore[attr-defined]
+
+    def _toast_place(self) -> QRect:
+        """The middle of the window, above what the page in front has at its bottom (`bottom_height()` pixels)."""
+        corner = self._stack.mapTo(self._body, QPoint(0, 0))
+        taken = getattr(self._pages.get(self._place), "bottom_height", int)()
+        return QRect(corner, QSize(self._stack.width(), self._stack.height() - taken))
 
     def _connect_actions(self) -> None:
         actions, preferences = self.context.actions, self.context.preferences

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QEvent, QObject, Qt, QTimer
+from PySide6.QtCore import QEvent, QObject, QRect, Qt, QTimer
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import (
     QFrame,
@@ -100,9 +100,10 @@ class Notice(QFrame):
 class Toast(QFrame):
     """A line at the bottom of the window for some seconds, with one button at most."""
 
-    def __init__(self, parent: QWidget) -> None:
+    def __init__(self, parent: QWidget, place: Callable[[], QRect]) -> None:
+        """`place` gives the rectangle of `parent` at whose bottom the line appears."""
         super().__init__(parent)
-        self._within = parent
+        self._place_within = place
         self.setObjectName("toast")
         self._slot: Callable[[], object] | None = None
         self.label = QLabel(self)
@@ -138,12 +139,13 @@ class Toast(QFrame):
             self._slot()
 
     def _place(self) -> None:
-        within = self._within.rect()
+        within = self._place_within()
         self.label.setWordWrap(False)
         width = min(self.sizeHint().width(), within.width() - 32)
         self.label.setWordWrap(self.sizeHint().width() > width)
         height = self.heightForWidth(width) if self.hasHeightForWidth() else self.sizeHint().height()
-        self.setGeometry((within.width() - width) // 2, within.height() - height - 88, width, height)
+        left = within.left() + (within.width() - width) // 2
+        self.setGeometry(left, within.bottom() - height - 12, width, height)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Stays in the middle when the window changes."""

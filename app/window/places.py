@@ -1,7 +1,8 @@
 """The five places of the window, declared once. A place is a QWidget made with an `AppContext` on first visit.
 
 A place may have methods `shown()` and `hidden()`: called when it comes to the front and when it leaves, so that nothing
-is drawn or polled for a page nobody sees.
+is drawn or polled for a page nobody sees. A method `bottom_height()` says how many pixels at its bottom toasts must not
+cover.
 """
 
 from __future__ import annotations

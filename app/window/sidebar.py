@@ -69,6 +69,7 @@ class Sidebar(QWidget):
         """Show which place is in front."""
         for place, button in self._buttons.items():
             button.setChecked(place == name)
+        self.list.set_in_front(name == "chat")
 
     def _lay_out(self) -> None:
         column = QVBoxLayout(self)

@@ -128,6 +128,10 @@
    <translation>Noch nicht beantwortet.</translation>
   </message>
   <message>
+   <source>Options of this chat</source>
+   <translation>Optionen dieses Chats</translation>
+  </message>
+  <message>
    <source>Picks among the likeliest words that together have this share.</source>
    <translation>Wählt unter den wahrscheinlichsten Wörtern, die zusammen diesen Anteil haben.</translation>
   </message>
@@ -190,10 +194,6 @@
   <message>
    <source>System prompt and sampling</source>
    <translation>Systemprompt und Sampling</translation>
-  </message>
-  <message>
-   <source>System prompt and sampling of this chat</source>
-   <translation>Systemprompt und Sampling dieses Chats</translation>
   </message>
   <message>
    <source>Temperature</source>

@@ -397,7 +397,7 @@
   </message>
   <message>
    <source>Open full telemetry</source>
-   <translation>Ganze Telemetrie öffnen</translation>
+   <translation>Zur Telemetrie</translation>
   </message>
   <message>
    <source>Open or close the last &amp;thinking</source>

@@ -9,7 +9,7 @@ import pytest
 from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel
 from pytestqt.qtbot import QtBot
 
-from app.i18n import choose_language, tr, trn
+from app.i18n import choose_language, number, tr, trn
 from app.i18n.extract import texts
 from app.i18n.translator import FOLDER, load
 from app.main import build
@@ -50,6 +50,13 @@ def test_menus_have_no_two_entries_with_the_same_letter() -> None:
 def test_plurals_follow_the_number() -> None:
     """Else the window says "1 seconds"."""
     assert (trn("{n} file", "{n} files", 1), trn("{n} file", "{n} files", 3)) == ("1 file", "3 files")
+
+
+def test_figures_have_the_marks_of_the_language() -> None:
+    """Else a German reads 1,024 as a little more than one."""
+    assert (number(1024), number(4.63, 1)) == ("1,024", "4.6")
+    choose_language("de")
+    assert (number(1024), number(4.63, 1)) == ("1.024", "4,6")
 
 
 def test_the_language_files_are_there_without_a_build_step() -> None:
