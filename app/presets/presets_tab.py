@@ -40,6 +40,7 @@ class PresetsTab(QWidget):
         self._save_as = button(tr("Save as…"), self._ask_name)
         self._delete = button(tr("Delete"), self._remove, "danger")
         self._findings = label("", "warn", wrap=True)
+        self._findings.setParent(self)
         self._state = StateView(context.theme)
         self._form = Column()
         self._stack = QStackedWidget()
@@ -79,6 +80,7 @@ class PresetsTab(QWidget):
     def show_schema(self, schema: dict[str, Any]) -> None:
         """Build the form from the engine's schema."""
         self._specs = read_schema(schema)
+        self._form.body.removeWidget(self._findings)  # it stays, the rows are made again
         clear(self._form.body)
         self.rows = {}
         self._form.body.addWidget(self._findings)

@@ -45,6 +45,7 @@ def nothing_left_behind(request: pytest.FixtureRequest) -> Iterator[None]:
     widgets = set(map(id, application.topLevelWidgets()))
     timers = {id(timer) for timer in _running_timers()}
     yield
+    gc.collect()
     settle()
     QThreadPool.globalInstance().waitForDone(5000)
     left_threads = [t.name for t in set(threading.enumerate()) - threads if not t.name.startswith(QUIET_THREADS)]
