@@ -90,7 +90,9 @@ class Suite:
 # Its second answer is measured too: in the first one the kernel still maps the pages of the file, one after the other.
 STOCK = Arm("llama.cpp in memory", plain=True, repeats=2)
 MMAP = Arm("llama.cpp mmap", plain=True, limited=True, cold=True, tokens=8, warm_tokens=2)
-STREAMED = Arm("gannet each", cache=EACH, limited=True, cold=True)
+STREAMED = Arm("gannet each", cache=EACH, limited=True)
+# Experts are read past the page cache, so only what opens the file, the load, is faster when that is not empty.
+COLD = replace(STREAMED, cold=True)
 
 _DECODE = (
     "load_s",
@@ -126,7 +128,7 @@ _ALL = (
     Suite(
         "scale",
         "A model twice as large as memory",
-        (replace(MMAP, rounds=3), STREAMED, STOCK),
+        (replace(MMAP, rounds=3), COLD, STOCK),
         (
             Claim("decode_tok_s", _AT_4000, 24, MMAP.name),
             Claim("decode_tok_s", _AT_4000, 1, STOCK.name),
@@ -160,7 +162,7 @@ _ALL = (
     Suite(
         "first-token",
         "From a cold start to the first token",
-        (STREAMED,),
+        (COLD,),
         (
             Claim("first_token_over_bound", _AT_4000, 1.2, direction="at most"),
             Claim("first_token_s", _AT_4000, 10.5, direction="at most"),
@@ -173,7 +175,7 @@ _ALL = (
     Suite(
         "prompt",
         "A prompt of 1,000 tokens",
-        (STREAMED,),
+        (COLD,),
         (Claim("read_ratio", _AT_4000, 1.05, direction="at most"),),
         _PROMPT,
         prompt_tokens=1000,
@@ -184,7 +186,7 @@ _ALL = (
     Suite(
         "prefill",
         "A prompt of 2,000 tokens in one batch",
-        (replace(STOCK, repeats=1, settings={"ubatch": 2048}), replace(STREAMED, settings={"ubatch": 2048})),
+        (replace(STOCK, repeats=1, settings={"ubatch": 2048}), replace(COLD, settings={"ubatch": 2048})),
         (
             Claim("prompt_tok_s", _AT_4000, 0.8, STOCK.name),
             Claim("read_ratio", _AT_4000, 1.02, direction="at most"),
