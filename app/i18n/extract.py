@@ -7,6 +7,7 @@ become unfinished messages, texts that are gone are removed. Each package of `ap
 from __future__ import annotations
 
 import ast
+import json
 import sys
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterator
@@ -23,10 +24,16 @@ DECLARED: dict[str, tuple[int | str, ...]] = {
     "Place": (1, "title"),
     "SamplingField": (1, 6, "title", "help"),
     "Gauge": (1, 2, "title", "help"),
+    "Figure": (1, 2, 3),
+    "Snippet": (1, 2),
+    "Finding": (1,),
+    "Field": ("title", "description"),
     "_pref": (1, 2, "title", "help_text", "choices"),
 }
 """Name of a function or class -> which of its arguments are texts of the program (position or keyword)."""
-TABLES = ("STATE_WORDS", "STATUS_NOTES", "MENUS")
+TABLES = (
+    "STATE_WORDS", "STATUS_NOTES", "MENUS", "SPEED_WORDS", "REASONS", "MEMORY_NAMES", "PARTS", "GROUPS",
+)  # fmt: skip
 """Module-level tables whose texts are translated where they are shown."""
 
 
@@ -38,7 +45,17 @@ def texts(root: Path = ROOT) -> dict[str, dict[str, str]]:
         if not path.is_relative_to(root / "i18n"):
             for source, one in _texts_of(path):
                 found.setdefault(area if (root / area).is_dir() else "window", {})[source] = one
+    for source, one in _declared_elsewhere():
+        found.setdefault("presets", {})[source] = one
     return {f"{area}.ts": messages for area, messages in found.items()}
+
+
+def _declared_elsewhere() -> Iterator[tuple[str, str]]:
+    """Texts that the window shows and others declare: the engine's settings and the presets that come with it."""
+    yield from _texts_of(ROOT.parent / "engine" / "settings.py")
+    for preset in json.loads((ROOT.parent / "assets" / "presets.json").read_text(encoding="utf-8"))["presets"]:
+        yield preset["title"], ""
+        yield preset["summary"], ""
 
 
 def update(language: str) -> int:

@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from app.i18n import tr
+
 GROUPS: tuple[tuple[str, str], ...] = (
     ("memory", "Memory"),
     ("speed", "Speed"),
@@ -46,23 +48,23 @@ class SettingSpec:
     def problem(self, value: Any) -> str:
         """Why `value` cannot be used, as the start of a sentence without the title; "" when it can."""
         if value is None:
-            return "" if self.automatic else "needs a value"
+            return "" if self.automatic else tr("needs a value")
         if self.choices:
-            return "" if value in self.choices else "is none of: " + ", ".join(self.choices)
+            return "" if value in self.choices else tr("is none of: {choices}").format(choices=", ".join(self.choices))
         if self.kind in ("integer", "number"):
             return self._number_problem(value)
         wanted: type = bool if self.kind == "boolean" else str
-        return "" if isinstance(value, wanted) else f"is not a {self.kind}"
+        return "" if isinstance(value, wanted) else tr("has the wrong kind of value")
 
     def _number_problem(self, value: Any) -> str:
         if isinstance(value, bool) or not isinstance(value, (int, float)):
-            return "is not a number"
+            return tr("is not a number")
         if self.kind == "integer" and value != int(value):
-            return "is not a whole number"
+            return tr("is not a whole number")
         if self.minimum is not None and value < self.minimum:
-            return f"is below {self.minimum:g}"
+            return tr("is below {limit}").format(limit=f"{self.minimum:g}")
         if self.maximum is not None and value > self.maximum:
-            return f"is above {self.maximum:g}"
+            return tr("is above {limit}").format(limit=f"{self.maximum:g}")
         return ""
 
 

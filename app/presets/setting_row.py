@@ -124,7 +124,7 @@ class SettingRow(QWidget):
             return self._real_editor(spec)
         whole = QSpinBox()
         whole.setRange(int(spec.minimum or 0), int(min(INT_MAX, spec.maximum if spec.maximum is not None else INT_MAX)))
-        whole.setSuffix(f" {tr(spec.unit)}" if spec.unit else "")
+        whole.setSuffix(_unit_text(spec.unit))
         whole.setGroupSeparatorShown(True)
         whole.valueChanged.connect(self._report)
         return whole
@@ -135,7 +135,7 @@ class SettingRow(QWidget):
         real.setDecimals(2)
         real.setSingleStep(0.5 if spec.unit == "bytes" else 0.05)
         real.setRange((spec.minimum or 0) / scale, (spec.maximum if spec.maximum is not None else 1e15) / scale)
-        real.setSuffix(" GB" if spec.unit == "bytes" else f" {tr(spec.unit)}" if spec.unit else "")
+        real.setSuffix(" GB" if spec.unit == "bytes" else _unit_text(spec.unit))
         real.valueChanged.connect(self._report)
         return real
 
@@ -152,3 +152,9 @@ class SettingRow(QWidget):
         whole.addLayout(words, 1)
         for part in (self._reset, self._automatic, self._editor):
             whole.addWidget(part)
+
+
+def _unit_text(unit: str) -> str:
+    """The unit behind a number in an editor."""
+    words = {"tokens": tr("tokens"), "threads": tr("threads"), "layers": tr("layers")}
+    return f" {words.get(unit, unit)}" if unit else ""

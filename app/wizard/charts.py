@@ -18,12 +18,12 @@ ROW_HEIGHT = 26
 LEFT, BOTTOM, RIGHT, TOP = 76, 22, 12, 8
 LINE_TOKENS = ("plot_1", "plot_2", "plot_3", "plot_4")
 STATE_WORDS = {
-    "waiting": "waiting",
+    "waiting": "not measured yet",
     "running": "being measured",
     "dropped": "slower, dropped",
     "kept": "measured to the end",
-    "chosen": "chosen",
-    "crashed": "crashed",
+    "chosen": "the best one",
+    "crashed": "it crashed",
     "wrong": "other answers, not used",
 }
 """Source texts for the tuner's words."""

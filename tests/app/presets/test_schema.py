@@ -48,7 +48,7 @@ def test_defaults_of_the_schema_are_free_of_complaints() -> None:
         ("io_threads", 0, "below 1"),
         ("lookahead", 1.5, "whole number"),
         ("lookahead", None, "needs a value"),
-        ("flash_attention", "yes", "boolean"),
+        ("flash_attention", "yes", "wrong kind"),
         ("context_length", "long", "not a number"),
     ],
 )

@@ -1,0 +1,179 @@
+<?xml version="1.0" encoding="utf-8"?>
+<!DOCTYPE TS>
+<TS version="2.1" language="de" sourcelanguage="en">
+ <context>
+  <name>wizard</name>
+  <message>
+   <source>At most {rate}</source>
+   <translation>Höchstens {rate}</translation>
+  </message>
+  <message>
+   <source>Back</source>
+   <translation>Zurück</translation>
+  </message>
+  <message>
+   <source>Cancel</source>
+   <translation>Abbrechen</translation>
+  </message>
+  <message>
+   <source>Candidates</source>
+   <translation>Kandidaten</translation>
+  </message>
+  <message>
+   <source>Candidates: short answers with each, in turns, the defaults always among them.</source>
+   <translation>Kandidaten: kurze Antworten mit jedem, abwechselnd, die Vorgaben immer darunter.</translation>
+  </message>
+  <message>
+   <source>Drive rate by queue depth</source>
+   <translation>Laufwerksrate nach Zahl gleichzeitiger Zugriffe</translation>
+  </message>
+  <message>
+   <source>Gannet measures the drive, the memory and the processor, then tries settings on the model itself, side by side with what you use now. It keeps what is faster and says why. Answers stay the same.</source>
+   <translation>Gannet misst Laufwerk, Speicher und Prozessor und probiert dann Einstellungen am Modell selbst aus, Seite an Seite mit dem, was Sie jetzt benutzen. Es behält, was schneller ist, und sagt warum. Die Antworten bleiben dieselben.</translation>
+  </message>
+  <message>
+   <source>Keep my settings</source>
+   <translation>Meine Einstellungen behalten</translation>
+  </message>
+  <message>
+   <source>Load a model first: it is measured itself, not a stand-in.</source>
+   <translation>Laden Sie zuerst ein Modell: Es wird selbst gemessen, kein Stellvertreter.</translation>
+  </message>
+  <message>
+   <source>Measure now</source>
+   <translation>Jetzt messen</translation>
+  </message>
+  <message>
+   <source>Measure this computer with your model</source>
+   <translation>Diesen Rechner mit Ihrem Modell messen</translation>
+  </message>
+  <message>
+   <source>Measured: {speed} tokens a second.</source>
+   <translation>Gemessen: {speed} Token pro Sekunde.</translation>
+  </message>
+  <message>
+   <source>Measuring did not finish</source>
+   <translation>Die Messung wurde nicht fertig</translation>
+  </message>
+  <message>
+   <source>Measuring was cancelled. Your settings are unchanged.</source>
+   <translation>Die Messung wurde abgebrochen. Ihre Einstellungen sind unverändert.</translation>
+  </message>
+  <message>
+   <source>Memory and processor: how fast they get through this model's weights.</source>
+   <translation>Speicher und Prozessor: wie schnell sie durch die Gewichte dieses Modells kommen.</translation>
+  </message>
+  <message>
+   <source>Progress of measuring</source>
+   <translation>Fortschritt der Messung</translation>
+  </message>
+  <message>
+   <source>Speed of every candidate</source>
+   <translation>Geschwindigkeit jedes Kandidaten</translation>
+  </message>
+  <message>
+   <source>Starting…</source>
+   <translation>Beginnt …</translation>
+  </message>
+  <message>
+   <source>The defaults are the best here</source>
+   <translation>Die Vorgaben sind hier am besten</translation>
+  </message>
+  <message>
+   <source>The drive: how fast it reads experts, more and more at once. It is only read, never written.</source>
+   <translation>Das Laufwerk: wie schnell es Experten liest, immer mehr auf einmal. Es wird nur gelesen, nie beschrieben.</translation>
+  </message>
+  <message>
+   <source>The drive: reads at once, and what it delivers</source>
+   <translation>Das Laufwerk: gleichzeitige Zugriffe und was es liefert</translation>
+  </message>
+  <message>
+   <source>The engine stopped while it was measured. Your settings are unchanged.</source>
+   <translation>Die Engine blieb während der Messung stehen. Ihre Einstellungen sind unverändert.</translation>
+  </message>
+  <message>
+   <source>The measured settings are in use.</source>
+   <translation>Die gemessenen Einstellungen sind in Gebrauch.</translation>
+  </message>
+  <message>
+   <source>The model is still loading.</source>
+   <translation>Das Modell lädt noch.</translation>
+  </message>
+  <message>
+   <source>These settings were measured here before: {speed} tok/s.</source>
+   <translation>Hier schon einmal gemessen: {speed} Tok/s.</translation>
+  </message>
+  <message>
+   <source>This takes</source>
+   <translation>Das dauert</translation>
+  </message>
+  <message>
+   <source>Time to take</source>
+   <translation>Dauer</translation>
+  </message>
+  <message>
+   <source>Use these settings</source>
+   <translation>Diese Einstellungen verwenden</translation>
+  </message>
+  <message>
+   <source>Your settings are unchanged.</source>
+   <translation>Ihre Einstellungen sind unverändert.</translation>
+  </message>
+  <message>
+   <source>about {time}</source>
+   <translation>etwa {time}</translation>
+  </message>
+  <message>
+   <source>about {time} left</source>
+   <translation>noch etwa {time}</translation>
+  </message>
+  <message>
+   <source>being measured</source>
+   <translation>wird gemessen</translation>
+  </message>
+  <message>
+   <source>it crashed</source>
+   <translation>abgestürzt</translation>
+  </message>
+  <message>
+   <source>measured to the end</source>
+   <translation>zu Ende gemessen</translation>
+  </message>
+  <message>
+   <source>not measured yet</source>
+   <translation>noch nicht gemessen</translation>
+  </message>
+  <message>
+   <source>other answers, not used</source>
+   <translation>andere Antworten, nicht verwendet</translation>
+  </message>
+  <message>
+   <source>slower, dropped</source>
+   <translation>langsamer, ausgeschieden</translation>
+  </message>
+  <message>
+   <source>the best one</source>
+   <translation>der beste</translation>
+  </message>
+  <message>
+   <source>tok/s</source>
+   <translation>Tok/s</translation>
+  </message>
+  <message>
+   <source>{model} is answering. Measuring can begin when the answer is finished.</source>
+   <translation>{model} antwortet gerade. Die Messung kann beginnen, wenn die Antwort fertig ist.</translation>
+  </message>
+  <message>
+   <source>{model} is loaded and will be measured.</source>
+   <translation>{model} ist geladen und wird gemessen.</translation>
+  </message>
+  <message>
+   <source>{name}: {speed} tok/s, {state}</source>
+   <translation>{name}: {speed} Tok/s, {state}</translation>
+  </message>
+  <message>
+   <source>{n} % faster than the defaults</source>
+   <translation>{n} % schneller als die Vorgaben</translation>
+  </message>
+ </context>
+</TS>
