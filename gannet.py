@@ -15,6 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 AUTOTUNE_COMMANDS = ("tune", "probe")
+DOWNLOAD_WORKER = "download-worker"  # how the packaged window starts the process of a download
 DEMO_MODEL = Path(__file__).resolve().parent / "assets" / "demo-moe.gguf"
 
 
@@ -28,6 +29,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return open_window_or_chat()
     if args[0] in AUTOTUNE_COMMANDS:
         return command("autotune.cli")(args)
+    if args[0] == DOWNLOAD_WORKER:
+        return command("app.models.downloads.worker")(args)
     return command("engine.cli")(args)
 
 

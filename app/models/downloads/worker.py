@@ -13,6 +13,7 @@ import os
 import sys
 import threading
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,7 @@ from app.models.downloads.paths import target_file, target_folder
 REPORT_EVERY_S = 0.2
 
 
-def main() -> int:
+def main(arguments: Sequence[str] = ()) -> int:
     """Run the one job; exit status 0 when it is done, 1 when it failed (said as an event)."""
     job = json.loads(_first_line())
     threading.Thread(target=_leave_with_parent, daemon=True, name="parent-watch").start()
