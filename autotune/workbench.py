@@ -92,7 +92,10 @@ class ProcessBench:
         if child is None:
             return
         child.kill()
-        child.wait()
+        try:
+            child.wait(_END_SECONDS)
+        except subprocess.TimeoutExpired:  # its last reads have not come back yet; nobody needs to wait for them
+            threading.Thread(target=child.wait, name="autotune-reaper", daemon=True).start()
         for stream in (child.stdin, child.stdout, child.stderr):
             if stream is not None:
                 with contextlib.suppress(OSError):
