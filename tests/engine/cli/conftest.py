@@ -23,7 +23,7 @@ def gannet(repository: Path) -> Gannet:
             stdin=subprocess.DEVNULL if stdin is None else None,
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=180,
             check=False,
         )
 
