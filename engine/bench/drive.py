@@ -16,8 +16,8 @@ from engine.gguf import ModelFiles
 KIB = 1 << 10
 TABLE_SIZES = (64 * KIB, 512 * KIB, 1024 * KIB, 4096 * KIB)
 TABLE_DEPTHS = (1, 4, 8, 16)
-SECONDS = 1.0
-"""Long enough for a steady rate, short enough to do before every round."""
+SECONDS = 0.7
+"""Long enough for a steady rate, short enough to do before and after every run."""
 
 
 @dataclass(frozen=True)

@@ -34,7 +34,7 @@ def roofline_share(record: ArmRecord) -> float | None:
 
 
 def io_seconds(record: ArmRecord) -> float | None:
-    """Seconds the drive needs for the experts a token misses, at its rate measured in the same round."""
+    """Seconds the drive needs for the experts a token misses, at its rate measured before and after."""
     if record.missed_bytes_per_token is None or not record.drive_bytes_s:
         return None
     return record.missed_bytes_per_token / record.drive_bytes_s

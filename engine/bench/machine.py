@@ -14,6 +14,7 @@ from engine.sizes import format_bytes
 
 _CPU = Path("/proc/cpuinfo")
 _HUGE_PAGES = Path("/sys/kernel/mm/transparent_hugepage/enabled")
+_CODE = ("engine", ":!engine/bench", ":!engine/server", ":!engine/sessions")  # what a model's speed depends on
 _CHECKOUT = Path(__file__).resolve().parents[2]
 
 
@@ -42,9 +43,9 @@ def processor_name(cpuinfo: Path = _CPU) -> str:
 
 
 def commit(checkout: Path = _CHECKOUT) -> str:
-    """The commit of a checkout, with a + for changes in its code; "" outside of one."""
-    head = _git(checkout, "rev-parse", "--short=10", "HEAD")
-    return head + "+" if head and _git(checkout, "status", "--porcelain", "--", "engine") else head
+    """The last commit that changed the engine, with a + for changes since; "" outside of a checkout."""
+    last = _git(checkout, "log", "-1", "--format=%h", "--abbrev=10", "--", *_CODE)
+    return last + "+" if last and _git(checkout, "status", "--porcelain", "--", *_CODE) else last
 
 
 def _git(checkout: Path, *command: str) -> str:

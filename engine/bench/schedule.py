@@ -48,13 +48,12 @@ def run(plan: Plan, say: Callable[[str], None]) -> Iterator[Record]:
         if plan.budget_s is not None and number and started - begin + longest > plan.budget_s:
             say(f"no time for another round; {number} of {plan.rounds} done")
             return
-        rate = _drive_rate(plan.files)
         for arm in plan.suite.arms:
             if arm.rounds is not None and runs[arm.name] >= arm.rounds:
                 continue
             runs[arm.name] += 1
             say(f"{plan.suite.name}, round {number + 1} of {plan.rounds}: {arm.name}")
-            yield _run_arm(plan, arm, rate, origin)
+            yield _run_arm(plan, arm, origin)
         longest = max(longest, time.monotonic() - started)
 
 
@@ -79,7 +78,8 @@ def _drive_rate(files: ModelFiles) -> Rate | None:
     return read_rate(expert_places(files), size, depth) if size else None
 
 
-def _run_arm(plan: Plan, arm: Arm, rate: Rate | None, origin: Origin) -> ArmRecord:
+def _run_arm(plan: Plan, arm: Arm, origin: Origin) -> ArmRecord:
+    rate = None if arm.plain else _drive_rate(plan.files)
     notes = (WARM_CACHE,) if arm.cold and not page_cache.drop() else ()
     suite = plan.suite
     task = Task(
@@ -94,7 +94,9 @@ def _run_arm(plan: Plan, arm: Arm, rate: Rate | None, origin: Origin) -> ArmReco
     )
     values = process.run(task, plan.limit_bytes if arm.limited else None)
     if rate is not None:
-        values |= {"drive_bytes_s": rate.bytes_s, "drive_request_bytes": rate.request_bytes, "drive_depth": rate.depth}
+        after = _drive_rate(plan.files) or rate
+        middle = (rate.bytes_s + after.bytes_s) / 2
+        values |= {"drive_bytes_s": middle, "drive_request_bytes": rate.request_bytes, "drive_depth": rate.depth}
     named = Origin(origin.suite, arm.name, origin.model, origin.commit, _now())
     values |= {"notes": (*notes, *values["notes"]), "plain": arm.plain, "cold": arm.cold, "settings": arm.settings}
     return ArmRecord(named, **values)
