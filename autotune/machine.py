@@ -27,6 +27,9 @@ _WASTE = (1.00, 1.12, 1.28, 1.42, 1.55)
 _IN_FLIGHT = (0.6, 1.0, 1.15, 1.25, 1.3)
 """By lookahead: share of the read threads that are busy while there is something to read, above the demand."""
 
+DISTURBED = 0.1
+"""A queue depth at which the drive gave less than this share of its best was measured while the machine stood still."""
+
 
 @dataclass(frozen=True)
 class Operating:
@@ -151,7 +154,7 @@ class MachineModel:
 
     def _computing(self, at: Operating, token_s: float) -> MachineModel:
         """With computing made slower or faster by one factor, so that `at` is expected to take `token_s`."""
-        low, high = 0.02, 10.0
+        low, high = 0.2, 10.0
         for _ in range(30):
             factor = (low * high) ** 0.5
             scaled = replace(self, compute=tuple((n, s * factor) for n, s in self.compute))
@@ -178,7 +181,8 @@ def machine_model(
         rate = memory_bytes_s or 10e9
         compute = ((cores, (facts.token_bytes + always_bytes(facts)) / rate),)
     size = drive[0].read_bytes if drive else 0
-    curve = tuple(sorted((p.queue_depth, p.bytes_s) for p in drive if p.read_bytes == size))
+    least = DISTURBED * max((p.bytes_s for p in drive), default=0.0)
+    curve = tuple(sorted((p.queue_depth, p.bytes_s) for p in drive if p.read_bytes == size and p.bytes_s > least))
     return MachineModel(facts, compute, curve, max(1, cores))
 
 

@@ -22,13 +22,15 @@ _MIB = 1 << 20
 class Tuned:
     """What the presets are derived from.
 
-    `chosen`: changes to `base` that won. `tok_s`: their measured speed. `cache_bytes`: the cache they had,
-    `resident_bytes`: weights always in memory. `threads`: what automatic means here. `model` is calibrated.
+    `chosen`: changes to `base` that won. `tok_s`: their measured speed. `stall_s`: seconds of a token that it waited
+    for the drive. `cache_bytes`: the cache they had. `resident_bytes`: weights always in memory. `threads`: what
+    automatic means here. `model` is calibrated.
     """
 
     base: EngineSettings
     chosen: Mapping[str, Any]
     tok_s: float | None
+    stall_s: float
     cache_bytes: int
     resident_bytes: int
     threads: int
@@ -51,7 +53,11 @@ def _speed(tuned: Tuned, cache_bytes: int) -> float | None:
         return tuned.model.expect(operating(tuned.base, tuned.chosen, tuned.threads, nbytes)).tok_s
 
     now = at(tuned.cache_bytes)
-    return tuned.tok_s * at(max(0, cache_bytes)) / now if now > 0 else None
+    if now <= 0:
+        return None
+    # Whatever the model says: a larger cache can save the waiting for the drive, and no more.
+    working = max(0.3 / tuned.tok_s, 1.0 / tuned.tok_s - tuned.stall_s)
+    return min(tuned.tok_s * at(max(0, cache_bytes)) / now, 1.0 / working)
 
 
 def _words(speed: float | None) -> str:

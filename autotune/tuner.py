@@ -330,6 +330,7 @@ class Tuning:
             base=self._base,
             chosen=winner.changes,
             tok_s=speed.middle if speed else None,
+            stall_s=(winner.stall_ms() or 0.0) / 1e3,
             cache_bytes=loaded.cache_bytes,
             resident_bytes=loaded.resident_bytes,
             threads=available_cores(),
@@ -342,7 +343,7 @@ class Tuning:
                 "reason": reason(verdict, self._arms, DEFAULTS),
                 "presets": presets(tuned),
                 "accuracy": accuracy(list(self._arms.values())),
-                "roofline_tok_s": model.expect(at).roofline_tok_s,
+                "roofline_tok_s": max(model.expect(at).roofline_tok_s, speed.middle if speed else 0.0),
             }
         )
 

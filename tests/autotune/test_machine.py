@@ -6,7 +6,7 @@ import pytest
 
 from autotune.facts import ModelFacts
 from autotune.machine import HitCurve, MachineModel, Operating, machine_model
-from tests.autotune.simulated import FAST_DRIVE, SLOW_DRIVE
+from tests.autotune.simulated import FAST_DRIVE, SLOW_DRIVE, drive_points
 
 GIB = 1 << 30
 EXPERT_SECONDS = ((1, 0.2), (2, 0.11))
@@ -71,6 +71,11 @@ def test_a_model_that_fits_needs_no_drive(big_facts: ModelFacts) -> None:
 
 def test_without_any_probe_the_model_still_answers(big_facts: ModelFacts) -> None:
     assert machine_model(big_facts, None, (), 2, None).expect(point()).tok_s > 0
+
+
+def test_a_queue_depth_measured_while_the_machine_stood_still_does_not_count(big_facts: ModelFacts) -> None:
+    disturbed = drive_points({1: 1.6e9, 2: 0.01e9, 4: 2.1e9})
+    assert machine_model(big_facts, EXPERT_SECONDS, disturbed, 2, None).drive_bytes_s(2) > 1.5e9
 
 
 def test_a_hit_curve_passes_through_the_measured_point_and_keeps_rising() -> None:

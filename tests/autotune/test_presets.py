@@ -19,7 +19,7 @@ GIB = 1 << 30
 @pytest.fixture
 def tuned(big_facts: ModelFacts) -> Tuned:
     model = machine_model(big_facts, ((1, 0.2), (2, 0.11)), FAST_DRIVE, 2, 10e9)
-    return Tuned(EngineSettings(), {"io_threads": 4}, 5.0, 4 * GIB, GIB, 2, model)
+    return Tuned(EngineSettings(), {"io_threads": 4}, 5.0, 0.03, 4 * GIB, GIB, 2, model)
 
 
 def by_key(tuned: Tuned) -> dict[str, Preset]:
@@ -53,6 +53,11 @@ def test_fastest_leaves_a_smaller_reserve(tuned: Tuned) -> None:
     found = by_key(tuned)
     assert found["fastest"].settings["headroom_bytes"] < tuned.base.headroom_bytes
     assert (found["fastest"].expected_tok_s or 0) >= (found["balanced"].expected_tok_s or 0)
+
+
+def test_no_cache_is_promised_to_save_more_than_the_waiting_for_the_drive(tuned: Tuned) -> None:
+    all_of_it = replace(tuned, cache_bytes=tuned.model.facts.experts_bytes - (1 << 20))
+    assert (by_key(all_of_it)["fastest"].expected_tok_s or 0) <= 1 / (1 / 5.0 - 0.03) + 1e-9
 
 
 def test_long_context_is_paid_for_with_at_most_half_the_cache(tuned: Tuned) -> None:
