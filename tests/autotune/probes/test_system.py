@@ -31,7 +31,7 @@ MOUNTS = """\
 @pytest.mark.parametrize(
     ("device", "path", "expected"),
     [
-        ("254:0", "/home/x/model.gguf", ("ext4", "/dev/vda")),
+        ("254:0", "/srv/model.gguf", ("ext4", "/dev/vda")),
         ("0:40", "/mnt/models/model.gguf", ("nfs4", "server:/models")),
         ("0:99", "/mnt/my disk/model.gguf", ("fuseblk", "/dev/sdb1")),
         ("0:42", "/tmp/model.gguf", ("tmpfs", "tmpfs")),
