@@ -68,6 +68,7 @@ void bind_settings(nb::module_& m) {
         .def_prop_rw(
             "throttle_ns_per_mib", [](const ModelSettings& s) { return s.store.throttle_ns_per_mib; },
             [](ModelSettings& s, std::uint64_t v) { s.store.throttle_ns_per_mib = v; })
+        .def_rw("prefetch_bar", &ModelSettings::prefetch_bar)
         .def_rw("lookahead", &ModelSettings::lookahead);
 }
 

@@ -19,7 +19,7 @@ bool same_input(const ggml_tensor* a, const ggml_tensor* b) {
 }  // namespace
 
 DecodePlan::DecodePlan(StreamedModel& model, ggml_backend_t cpu)
-    : model_(model), cpu_(cpu), lookahead_(model.store(), model.lookahead()) {
+    : model_(model), cpu_(cpu), lookahead_(model.store(), model.lookahead(), model.settings().prefetch_bar) {
     layer_.model = &model;
     layer_.lookahead = &lookahead_;
 }

@@ -87,6 +87,7 @@ void ExpertStore::set_limits(std::uint64_t bytes) {
 void ExpertStore::begin_token() {
     const std::lock_guard<std::mutex> lock(mutex_);
     residency_.begin_token();
+    observe_drive();
 }
 
 void ExpertStore::begin_prompt(std::uint32_t n_tokens) {
@@ -264,7 +265,7 @@ std::size_t ExpertStore::acquire(std::uint32_t layer, const std::uint32_t* exper
             if (slots[i] >= 0) request(static_cast<std::uint32_t>(slots[i]), parts & 1U << p, true);
         }
     }
-    work_.notify_all();
+    wake_readers(queue_.queued_demand());
     return got;
 }
 
@@ -297,8 +298,15 @@ void ExpertStore::wait_any(const std::int32_t* slots, std::size_t n, std::uint32
     if (any()) return;
     std::unique_lock<std::mutex> lock(mutex_);
     if (waiters_++ == 0) stall_begin_ = now_ns();
-    landed_.wait(lock, any);
+    while (!any()) sleep_until_landed(lock);
     if (--waiters_ == 0) count(counters_.stall_ns, now_ns() - stall_begin_);
+}
+
+void ExpertStore::sleep_until_landed(std::unique_lock<std::mutex>& lock) {
+    const std::uint32_t seen = landed_.now();
+    lock.unlock();
+    landed_.wait(seen);
+    lock.lock();
 }
 
 void ExpertStore::release(const std::int32_t* slots, std::size_t n) {
@@ -312,8 +320,12 @@ void ExpertStore::release(const std::int32_t* slots, std::size_t n) {
 void ExpertStore::wait_progress() {
     std::unique_lock<std::mutex> lock(mutex_);
     const std::uint64_t reads = counters_.reads.load(std::memory_order_relaxed);
-    if (queue_.serving_demand() + queue_.serving_prefetch() == 0) return;
-    landed_.wait(lock, [&] { return counters_.reads.load(std::memory_order_relaxed) != reads; });
+    waiters_++;
+    while (queue_.serving_demand() + queue_.serving_prefetch() > 0 &&
+           counters_.reads.load(std::memory_order_relaxed) == reads) {
+        sleep_until_landed(lock);
+    }
+    waiters_--;
 }
 
 // ---------------------------------------------------------------- control

@@ -13,7 +13,6 @@
 
 #include <array>
 #include <atomic>
-#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -23,8 +22,10 @@
 #include <vector>
 
 #include "direct_file.h"
+#include "event_count.h"
 #include "expert_index.h"
 #include "io_queue.h"
+#include "likelihood.h"
 #include "residency.h"
 #include "slot_pool.h"
 #include "telemetry.h"
@@ -88,7 +89,11 @@ class ExpertStore {
     void wait_progress();
 
     // ---- lookahead
-    void predict(const Predicted* predicted, std::size_t n);
+    // Shields these experts from eviction and queues those that are neither in memory nor on their way, of
+    // which those at least `bar` probable are read; marks the others resident.
+    void predict(Predicted* predicted, std::size_t n, double bar);
+    // Share of recent time, 0 to 1, in which the drive had nothing to do.
+    double idle_share() const;
 
     // ---- control
     // How many threads read at the same time, at least one; takes effect as they finish their reads.
@@ -160,7 +165,12 @@ class ExpertStore {
     void cancel(std::uint32_t slot);
     void cancel_wrong(std::uint32_t layer);
     bool bind_prefetch();
+    bool next_read(std::uint32_t thread, ReadChunk& out);
+    void wake_readers(std::size_t n);
+    void sleep_until_landed(std::unique_lock<std::mutex>& lock);
+    void start(const ReadChunk& chunk);
     void finish(const ReadChunk& chunk, const std::string& error);
+    void observe_drive();
     bool whole(const Slot& s, std::uint32_t n_parts) const;
 
     void io_main(std::uint32_t number);
@@ -180,12 +190,18 @@ class ExpertStore {
     std::size_t n_slots_ = 0;
 
     mutable std::mutex mutex_;
-    std::condition_variable work_;       // I/O threads: something to read
-    std::condition_variable landed_;     // compute threads: something was read, failed or was released
+    EventCount work_;                // I/O threads: something to read
+    EventCount landed_;              // compute threads: something was read, failed or was released
+    std::uint32_t idle_threads_ = 0;  // I/O threads that sleep
     std::vector<std::int32_t> slot_of_;  // by key, -1 when not resident
     Residency residency_;
     IoQueue queue_;
     WaitingList waiting_;
+    double bar_ = 0.0;  // least probability of a prediction that is read
+    DriveIdle idle_;
+    std::uint64_t drive_since_ = 0;   // when the first of the reads in service began
+    std::uint64_t drive_busy_ = 0;    // ns with a read in service since observed_
+    std::uint64_t observed_ = 0;
     std::string error_;
     std::uint32_t waiters_ = 0;
     std::uint64_t stall_begin_ = 0;

@@ -88,19 +88,26 @@ void ExpertStore::cancel_wrong(std::uint32_t layer) {
     }
 }
 
-void ExpertStore::predict(const Predicted* predicted, std::size_t n) {
+void ExpertStore::predict(Predicted* predicted, std::size_t n, double bar) {
     const std::lock_guard<std::mutex> lock(mutex_);
+    bar_ = bar;
     for (std::size_t i = 0; i < n; i++) {
         residency_.expect(predicted[i].key);
-        if (slot_of_[predicted[i].key] < 0) waiting_.add(predicted[i]);
+        predicted[i].resident = slot_of_[predicted[i].key] >= 0;
+        if (!predicted[i].resident) waiting_.add(predicted[i]);
     }
-    if (waiting_.size() > 0) work_.notify_all();
+    wake_readers(waiting_.size());
+}
+
+double ExpertStore::idle_share() const {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return idle_.share();
 }
 
 // An idle thread gives the best waiting prediction a slot; false when there is none worth one.
 bool ExpertStore::bind_prefetch() {
     Predicted best;
-    while (queue_.has_room_for_prefetch() && waiting_.take_best(settings_.prefetch_threshold, best)) {
+    while (queue_.has_room_for_prefetch() && waiting_.take_best(bar_, best)) {
         if (slot_of_[best.key] >= 0) continue;
         const std::int32_t slot = take_slot(class_of_layer_[best.layer], true, 0);
         if (slot < 0) return false;
@@ -112,11 +119,29 @@ bool ExpertStore::bind_prefetch() {
     return false;
 }
 
+void ExpertStore::start(const ReadChunk& chunk) {
+    slots_[chunk.slot].in_flight++;
+    if (queue_.serving_demand() + queue_.serving_prefetch() == 1) drive_since_ = now_ns();
+}
+
+// Tells the idle share what the drive did since the last token.
+void ExpertStore::observe_drive() {
+    const std::uint64_t now = now_ns();
+    if (queue_.serving_demand() + queue_.serving_prefetch() > 0) {
+        drive_busy_ += now - drive_since_;
+        drive_since_ = now;
+    }
+    if (observed_ > 0) idle_.observe(static_cast<double>(drive_busy_) / 1e9, static_cast<double>(now - observed_) / 1e9);
+    observed_ = now;
+    drive_busy_ = 0;
+}
+
 void ExpertStore::finish(const ReadChunk& chunk, const std::string& error) {
     Slot& s = slots_[chunk.slot];
     Part& p = s.parts[chunk.part];
     const std::uint64_t bits = chunk_bits(chunk.first, chunk.last);
     queue_.finished(chunk);
+    if (queue_.serving_demand() + queue_.serving_prefetch() == 0) drive_busy_ += now_ns() - drive_since_;
     s.in_flight--;
     p.pending &= ~bits;
     if (!error.empty()) {
@@ -127,7 +152,7 @@ void ExpertStore::finish(const ReadChunk& chunk, const std::string& error) {
         p.state.store(State::kReady, std::memory_order_release);
     }
     if (s.doomed && s.in_flight == 0 && s.pins == 0) unbind(chunk.slot);
-    landed_.notify_all();
+    if (waiters_ > 0) landed_.notify_all();
 }
 
 void ExpertStore::set_io_threads(std::uint32_t n) {
@@ -139,17 +164,37 @@ void ExpertStore::set_io_threads(std::uint32_t n) {
     work_.notify_all();
 }
 
+bool ExpertStore::next_read(std::uint32_t thread, ReadChunk& out) {
+    if (thread >= io_threads_) return false;
+    return queue_.next(out) || (bind_prefetch() && queue_.next(out));
+}
+
+// Wakes as many I/O threads as there are reads for; all, where some of them are not to read.
+void ExpertStore::wake_readers(std::size_t n) {
+    if (n == 0 || idle_threads_ == 0) return;
+    if (threads_.size() > io_threads_) {
+        work_.notify_all();
+    } else {
+        work_.notify(static_cast<int>(std::min<std::size_t>(n, idle_threads_)));
+    }
+}
+
 void ExpertStore::io_main(std::uint32_t number) {
     std::vector<DirectFile> files(paths_.size());
     std::unique_lock<std::mutex> lock(mutex_);
     while (!stop_) {
         ReadChunk chunk;
-        if (number >= io_threads_ || (!queue_.next(chunk) && !(bind_prefetch() && queue_.next(chunk)))) {
-            work_.wait(lock);
+        if (!next_read(number, chunk)) {
+            const std::uint32_t seen = work_.now();
+            idle_threads_++;
+            lock.unlock();
+            work_.wait(seen);
+            lock.lock();
+            idle_threads_--;
             continue;
         }
         const Key key = slots_[chunk.slot].key;
-        slots_[chunk.slot].in_flight++;
+        start(chunk);
         lock.unlock();
         const std::string error = read(files, chunk, key);
         lock.lock();

@@ -26,19 +26,12 @@ float gated(Gating gating, float logit) {
     return logit;
 }
 
-// What is known before anything was counted: how often a prediction of this rank, not in memory, is then
-// selected, one layer ahead (measured on the synthetic 30B-A3B, a quarter of the experts in memory).
-float likelihood(std::uint32_t distance, std::uint32_t rank, std::uint32_t n_used) {
-    static constexpr float kByRank[] = {1.00F, 0.98F, 0.94F, 0.92F, 0.81F, 0.72F, 0.59F, 0.43F};
-    const std::uint32_t eighth = std::min<std::uint32_t>(rank * 8 / std::max(1U, n_used), 7);
-    return kByRank[eighth] * std::pow(0.93F, static_cast<float>(distance - 1));
-}
-
 }  // namespace
 
-Lookahead::Lookahead(ExpertStore& store, std::uint32_t distance)
+Lookahead::Lookahead(ExpertStore& store, std::uint32_t distance, double bar)
     : store_(store),
       distance_(std::min(distance, kMaxDistance)),
+      bar_(bar),
       layers_(store.index().n_layers()),
       recall_(kMaxDistance) {}
 
@@ -57,7 +50,8 @@ void Lookahead::learn(std::uint32_t layer, const RouterSpec& router, std::uint32
     l.select_bias = floats_of(router.select_bias);
     l.row_bytes = ggml_row_size(kPacked, width);
     l.scores.assign(kMaxDistance, std::vector<float>(l.n_experts));
-    l.predicted.resize(kMaxDistance);
+    l.guesses.resize(kMaxDistance);
+    if (!likelihood_) likelihood_.emplace(std::max(1U, l.n_used));
     const std::vector<float> norm = floats_of(router.norm);
     for (const float w : norm) l.inverse_norm.push_back(std::abs(w) > 1e-6F ? 1.0F / w : 0.0F);
     l.matrix.resize(l.row_bytes * l.n_experts);
@@ -98,35 +92,46 @@ void Lookahead::score(std::uint32_t layer, const float* x, int ith, int nth) {
 }
 
 void Lookahead::publish(std::uint32_t layer) {
-    std::vector<Predicted> all;
+    const double bar = bar_ >= 0.0 ? bar_ : likelihood_->bar(store_.idle_share());
     for (std::uint32_t d = 1; d <= distance_ && layer + d < layers_.size(); d++) {
         Layer& l = layers_[layer + d];
         if (l.matrix.empty() || l.width != layers_[layer].width) continue;
-        std::vector<std::uint32_t>& best = l.predicted[d - 1];
-        best.resize(l.n_experts);
-        std::iota(best.begin(), best.end(), 0U);
-        const std::vector<float>& score = l.scores[d - 1];
-        std::partial_sort(best.begin(), best.begin() + l.n_used, best.end(),
-                          [&](std::uint32_t a, std::uint32_t b) { return score[a] > score[b]; });
-        best.resize(l.n_used);
-        for (std::uint32_t rank = 0; rank < l.n_used; rank++) {
-            const Key key = (layer + d) * store_.index().n_experts() + best[rank];
-            all.push_back({key, layer + d, d, rank, likelihood(d, rank, l.n_used)});
-        }
+        guess(layer + d, d);
+        store_.predict(l.guesses[d - 1].data(), l.guesses[d - 1].size(), bar);
     }
-    store_.predict(all.data(), all.size());
+}
+
+// The best-scored experts of a layer, in order, with what is known of such guesses.
+void Lookahead::guess(std::uint32_t layer, std::uint32_t distance) {
+    Layer& l = layers_[layer];
+    const std::vector<float>& score = l.scores[distance - 1];
+    std::vector<std::uint32_t>& best = best_;
+    best.resize(l.n_experts);
+    std::iota(best.begin(), best.end(), 0U);
+    std::partial_sort(best.begin(), best.begin() + l.n_used, best.end(),
+                      [&](std::uint32_t a, std::uint32_t b) { return score[a] > score[b]; });
+    l.guesses[distance - 1].clear();
+    for (std::uint32_t rank = 0; rank < l.n_used; rank++) {
+        const Key key = layer * store_.index().n_experts() + best[rank];
+        const double probability = likelihood_->probability(distance, rank);
+        const double priority = likelihood_->priority(distance, rank, distance - 1);
+        l.guesses[distance - 1].push_back({key, layer, distance, rank, probability, priority, false});
+    }
 }
 
 void Lookahead::judge(std::uint32_t layer, const std::uint32_t* chosen, std::size_t n) {
     Layer& l = layers_[layer];
-    for (std::size_t d = 0; d < l.predicted.size(); d++) {
-        std::vector<std::uint32_t>& guess = l.predicted[d];
-        if (guess.empty()) continue;
+    for (std::size_t d = 0; d < l.guesses.size(); d++) {
+        std::vector<Predicted>& guesses = l.guesses[d];
+        if (guesses.empty()) continue;
         recall_[d].selected += n;
-        for (std::size_t i = 0; i < n; i++) {
-            if (std::find(guess.begin(), guess.end(), chosen[i]) != guess.end()) recall_[d].recalled++;
+        for (const Predicted& g : guesses) {
+            const std::uint32_t expert = g.key % store_.index().n_experts();
+            const bool right = std::find(chosen, chosen + n, expert) != chosen + n;
+            if (right) recall_[d].recalled++;
+            if (!g.resident) likelihood_->resolved(g.distance, g.rank, right);
         }
-        guess.clear();
+        guesses.clear();
     }
 }
 

@@ -12,9 +12,11 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "expert_store.h"
+#include "likelihood.h"
 #include "router_graph.h"
 #include "row_kernel.h"
 
@@ -23,8 +25,9 @@ namespace gannet {
 class Lookahead {
   public:
     static constexpr std::uint32_t kMaxDistance = 4;
-    // distance: layers ahead, 0 is off. width: predictions kept a layer, in ranks.
-    Lookahead(ExpertStore& store, std::uint32_t distance);
+    // distance: layers ahead, 0 is off.
+    // bar: least probability of a prediction that is read; below 0 it follows how idle the drive is.
+    Lookahead(ExpertStore& store, std::uint32_t distance, double bar);
 
     // Between tokens only: no team may be inside.
     void set_distance(std::uint32_t distance) { distance_ = std::min(distance, kMaxDistance); }
@@ -58,14 +61,19 @@ class Lookahead {
         std::int64_t width = 0;
         std::size_t row_bytes = 0;
         RowKernel kernel;
-        std::vector<std::vector<float>> scores;             // by distance - 1
-        std::vector<std::vector<std::uint32_t>> predicted;  // by distance - 1: best first
+        std::vector<std::vector<float>> scores;      // by distance - 1
+        std::vector<std::vector<Predicted>> guesses;  // by distance - 1, by rank
     };
+
+    void guess(std::uint32_t layer, std::uint32_t distance);
 
     ExpertStore& store_;
     std::uint32_t distance_;
+    double bar_;
     std::vector<Layer> layers_;
     std::vector<Recall> recall_;
+    std::vector<std::uint32_t> best_;  // experts by score, reused
+    std::optional<Likelihood> likelihood_;  // once a router is known
 };
 
 }  // namespace gannet

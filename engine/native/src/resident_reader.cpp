@@ -21,14 +21,7 @@ ResidentReader::ResidentReader(std::vector<std::string> paths, std::uint32_t thr
     for (std::uint32_t i = 0; i < std::max(1U, threads); i++) threads_.emplace_back([this] { main(); });
 }
 
-ResidentReader::~ResidentReader() {
-    {
-        const std::lock_guard<std::mutex> lock(mutex_);
-        stop_ = true;
-    }
-    work_.notify_all();
-    for (std::thread& t : threads_) t.join();
-}
+ResidentReader::~ResidentReader() { end_threads(); }
 
 void ResidentReader::read(std::uint32_t file, std::uint64_t offset, std::uint64_t size, std::byte* to) {
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -43,7 +36,20 @@ void ResidentReader::read(std::uint32_t file, std::uint64_t offset, std::uint64_
 std::string ResidentReader::finish() {
     std::unique_lock<std::mutex> lock(mutex_);
     idle_.wait(lock, [this] { return pieces_.empty() && in_service_ == 0; });
-    return std::exchange(error_, {});
+    std::string error = std::exchange(error_, {});
+    lock.unlock();
+    end_threads();
+    return error;
+}
+
+void ResidentReader::end_threads() {
+    {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        stop_ = true;
+    }
+    work_.notify_all();
+    for (std::thread& t : threads_) t.join();
+    threads_.clear();
 }
 
 void ResidentReader::cancel() {

@@ -28,7 +28,7 @@ class ResidentReader {
 
     // Queues bytes [offset, offset + size) of a file to be copied to `to`, which must stay valid until finish().
     void read(std::uint32_t file, std::uint64_t offset, std::uint64_t size, std::byte* to);
-    // Waits for everything queued, or drops what is not begun when `cancelled` is set. Returns the
+    // Waits for everything queued and ends the threads: nothing can be read after it. Returns the
     // first error, or an empty string.
     std::string finish();
     void cancel();
@@ -43,6 +43,7 @@ class ResidentReader {
         std::byte* to = nullptr;
     };
     void main();
+    void end_threads();
     std::string copy(std::vector<DirectFile>& files, std::byte* bounce, const Piece& piece);
 
     std::vector<std::string> paths_;

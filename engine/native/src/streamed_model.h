@@ -31,6 +31,7 @@ struct TensorPlace {
 struct ModelSettings {
     StoreSettings store;
     std::uint32_t lookahead = 1;  // layers predicted ahead; 0 is off
+    double prefetch_bar = -1.0;   // least probability of a prediction that is read; below 0: by the drive's idle time
 };
 
 class StreamedModel {

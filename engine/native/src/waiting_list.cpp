@@ -3,15 +3,6 @@
 #include <algorithm>
 
 namespace gannet {
-namespace {
-
-// A nearer layer runs sooner: the same likelihood is worth more there.
-float urgency(const Predicted& p) {
-    return p.likelihood / static_cast<float>(p.distance);
-}
-
-}  // namespace
-
 void WaitingList::add(const Predicted& p) {
     const auto it = std::find_if(entries_.begin(), entries_.end(), [&](const Predicted& e) { return e.key == p.key; });
     if (it != entries_.end()) {
@@ -21,11 +12,11 @@ void WaitingList::add(const Predicted& p) {
     }
 }
 
-bool WaitingList::take_best(float threshold, Predicted& out) {
+bool WaitingList::take_best(double bar, Predicted& out) {
     auto best = entries_.end();
     for (auto it = entries_.begin(); it != entries_.end(); ++it) {
-        if (it->likelihood < threshold) continue;
-        if (best == entries_.end() || urgency(*it) > urgency(*best)) best = it;
+        if (it->probability < bar) continue;
+        if (best == entries_.end() || it->priority > best->priority) best = it;
     }
     if (best == entries_.end()) return false;
     out = *best;

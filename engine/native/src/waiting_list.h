@@ -16,15 +16,17 @@ struct Predicted {
     std::uint32_t layer = 0;
     std::uint32_t distance = 1;  // layers ahead of the one that predicted it
     std::uint32_t rank = 0;      // 0 is the router's first choice
-    float likelihood = 0.0F;     // that the layer will select it, 0 to 1
+    double probability = 0.0;    // that the layer will select it, 0 to 1
+    double priority = 0.0;       // probability, less for a layer that runs later
+    bool resident = false;       // was in memory, or on its way, when predicted: costs no read
 };
 
 class WaitingList {
   public:
     // Adds or, when the key waits already, replaces: a later prediction knows more.
     void add(const Predicted& p);
-    // Takes the entry with the greatest likelihood / distance that is at least `threshold` likely.
-    bool take_best(float threshold, Predicted& out);
+    // Takes the entry of greatest priority among those at least `bar` probable.
+    bool take_best(double bar, Predicted& out);
     void remove_layer(std::uint32_t layer);
     void clear() { entries_.clear(); }
     std::size_t size() const { return entries_.size(); }
