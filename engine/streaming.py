@@ -46,7 +46,7 @@ class Streamer:
         native.cache_bytes = cache_bytes
         native.io_threads = settings.io_threads
         native.lookahead = settings.lookahead
-        native.prefetch_bar = float(__import__("os").environ.get("GBAR", "-1"))
+
         try:
             self.native = _native.StreamedModel(
                 [str(path) for path in files.paths],

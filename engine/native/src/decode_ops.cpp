@@ -57,9 +57,18 @@ void LayerRun::release() {
     holding = false;
 }
 
-void SelectOp::compute(ggml_tensor*, int ith, int, void* self) {
+void SerialOp::compute(ggml_tensor*, int ith, int, void* self) {
     if (ith != 0) return;
-    const SelectOp& op = *static_cast<SelectOp*>(self);
+    const SerialOp& op = *static_cast<SerialOp*>(self);
+    if (op.run->failed.load(std::memory_order_relaxed)) return;
+    if (op.graph != nullptr && ggml_backend_graph_compute(op.cpu, op.graph) != GGML_STATUS_SUCCESS) {
+        op.run->failed.store(true, std::memory_order_relaxed);
+    }
+    if (op.select != nullptr) op.select->select();
+}
+
+void SelectOp::select() const {
+    const SelectOp& op = *this;
     LayerRun& run = *op.run;
     run.release();
     if (run.failed.load(std::memory_order_relaxed)) return;
@@ -128,15 +137,22 @@ void ExpertOp::compute(ggml_tensor*, int ith, int, void* self) {
 
 void DenseOp::compute(ggml_tensor*, int, int nth, void* self) {
     DenseOp& op = *static_cast<DenseOp*>(self);
-    const ggml_tensor* weights = op.node->src[0];
-    const auto* x = static_cast<const float*>(op.node->src[1]->data);
+    const ggml_tensor* input = op.products[0]->src[1];
+    const auto share = op.products.size() == 1 ? static_cast<std::uint32_t>(nth) : 1U;
     bool ready = false;
-    const Cut cut(weights, static_cast<std::uint32_t>(nth));
-    for (std::uint32_t c = 0; (c = op.next.fetch_add(1, std::memory_order_relaxed)) < cut.chunks;) {
-        if (!ready) vector.set(op.kernel, x, weights->ne[0]);
-        ready = true;
-        multiply_rows(op.kernel, rows_at(weights, static_cast<const std::byte*>(weights->data)), cut.begin(c),
-                      cut.end(c, weights), vector, static_cast<float*>(op.node->data));
+    std::uint32_t c = op.next.fetch_add(1, std::memory_order_relaxed);
+    std::uint32_t before = 0;  // chunks of the products passed by
+    for (const ggml_tensor* node : op.products) {
+        const ggml_tensor* weights = node->src[0];
+        const Cut cut(weights, share);
+        const Rows rows = rows_at(weights, static_cast<const std::byte*>(weights->data));
+        for (; c < before + cut.chunks; c = op.next.fetch_add(1, std::memory_order_relaxed)) {
+            if (!ready) vector.set(op.kernel, static_cast<const float*>(input->data), input->ne[0]);
+            ready = true;
+            multiply_rows(op.kernel, rows, cut.begin(c - before), cut.end(c - before, weights), vector,
+                          static_cast<float*>(node->data));
+        }
+        before += cut.chunks;
     }
 }
 

@@ -1,4 +1,4 @@
-// The operations a decode graph gets from us: select, routed experts, always-used weights.
+// The operations a decode graph gets from us: select, routed experts, always-used weights, small nodes.
 //
 // Each is run by every thread of ggml's team at once (select by one) and shares work through an atomic
 // queue of row chunks; ggml's barrier between nodes orders them. All are for a single token.
@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "ggml-backend.h"
 #include "lookahead.h"
 #include "row_kernel.h"
 #include "streamed_model.h"
@@ -35,7 +36,7 @@ struct SelectOp {
     std::uint32_t layer = 0;
     const ggml_tensor* ids = nullptr;
 
-    static void compute(ggml_tensor*, int ith, int nth, void* self);
+    void select() const;
 };
 
 // Scores the experts of the next layers; the products that follow publish them.
@@ -61,10 +62,21 @@ struct ExpertOp {
     static void compute(ggml_tensor*, int ith, int nth, void* self);
 };
 
+// Products of always-used weights of one type with the same input.
 struct DenseOp {
-    const ggml_tensor* node = nullptr;
+    std::vector<const ggml_tensor*> products;
     RowKernel kernel;
     std::atomic<std::uint32_t> next{0};
+
+    static void compute(ggml_tensor*, int ith, int nth, void* self);
+};
+
+// Small nodes of ggml's own one after another on one thread: a barrier after each costs more than it.
+struct SerialOp {
+    LayerRun* run = nullptr;
+    ggml_backend_t cpu = nullptr;  // a CPU backend of one thread
+    ggml_cgraph* graph = nullptr;  // null: none
+    SelectOp* select = nullptr;    // to be done after them; null: none
 
     static void compute(ggml_tensor*, int ith, int nth, void* self);
 };

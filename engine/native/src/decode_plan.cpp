@@ -1,11 +1,65 @@
 #include "decode_plan.h"
 
+#include <algorithm>
+
+#include "cpu_library.h"
+
 namespace gannet {
 namespace {
+
+constexpr std::int64_t kSmall = 16 << 10;  // elements: less work than waking a second thread is worth
+constexpr int kJoinWindow = 24;            // nodes searched for products with the same input
 
 bool is_view(const ggml_tensor* t) {
     return t->op == GGML_OP_VIEW || t->op == GGML_OP_RESHAPE || t->op == GGML_OP_PERMUTE ||
            t->op == GGML_OP_TRANSPOSE || t->op == GGML_OP_NONE;
+}
+
+// Elements a node computes, whatever the size of what it writes into.
+std::int64_t work_of(const ggml_tensor* t) {
+    std::int64_t n = t->op == GGML_OP_SET_ROWS || t->op == GGML_OP_CPY ? ggml_nelements(t->src[0]) : ggml_nelements(t);
+    if (t->op == GGML_OP_SUM_ROWS || t->op == GGML_OP_ARGSORT) n = std::max(n, ggml_nelements(t->src[0]));
+    return n;
+}
+
+bool is_small(const ggml_tensor* t) {
+    switch (t->op) {
+        case GGML_OP_RMS_NORM:
+        case GGML_OP_NORM:
+        case GGML_OP_MUL:
+        case GGML_OP_ADD:
+        case GGML_OP_DIV:
+        case GGML_OP_ADD_ID:
+        case GGML_OP_SCALE:
+        case GGML_OP_CLAMP:
+        case GGML_OP_ROPE:
+        case GGML_OP_SET_ROWS:
+        case GGML_OP_CPY:
+        case GGML_OP_CONT:
+        case GGML_OP_SOFT_MAX:
+        case GGML_OP_UNARY:
+        case GGML_OP_SQRT:
+        case GGML_OP_GLU:
+        case GGML_OP_ARGSORT:
+        case GGML_OP_GET_ROWS:
+        case GGML_OP_SUM_ROWS:
+            return work_of(t) <= kSmall;
+        default:
+            return false;
+    }
+}
+
+bool overlap(const ggml_tensor* a, const ggml_tensor* b) {
+    const auto* pa = static_cast<const std::byte*>(a->data);
+    const auto* pb = static_cast<const std::byte*>(b->data);
+    return pa < pb + ggml_nbytes(b) && pb < pa + ggml_nbytes(a);
+}
+
+// Whether node t reads or writes what `moved` writes.
+bool touches(const ggml_tensor* t, const ggml_tensor* moved) {
+    if (overlap(t, moved)) return true;
+    return std::any_of(std::begin(t->src), std::end(t->src),
+                       [&](const ggml_tensor* s) { return s != nullptr && s->data != nullptr && overlap(s, moved); });
 }
 
 bool one_token(const ggml_tensor* product) {
@@ -19,7 +73,11 @@ bool same_input(const ggml_tensor* a, const ggml_tensor* b) {
 }  // namespace
 
 DecodePlan::DecodePlan(StreamedModel& model, ggml_backend_t cpu)
-    : model_(model), cpu_(cpu), lookahead_(model.store(), model.lookahead(), model.settings().prefetch_bar) {
+    : model_(model),
+      cpu_(cpu),
+      serial_(ggml_backend_dev_init(cpu_library().device, nullptr)),
+      lookahead_(model.store(), model.lookahead(), model.settings().prefetch_bar) {
+    cpu_library().set_n_threads(serial_, 1);
     layer_.model = &model;
     layer_.lookahead = &lookahead_;
 }
@@ -27,6 +85,7 @@ DecodePlan::DecodePlan(StreamedModel& model, ggml_backend_t cpu)
 DecodePlan::~DecodePlan() {
     layer_.release();
     if (context_ != nullptr) ggml_free(context_);
+    ggml_backend_free(serial_);
 }
 
 bool DecodePlan::takes(ggml_cgraph* graph) const {
@@ -57,20 +116,50 @@ void DecodePlan::build(ggml_cgraph* graph) {
     predicts_.clear();
     experts_.clear();
     dense_.clear();
+    serials_.clear();
+    small_.clear();
+    done_.clear();
     const int n = ggml_graph_n_nodes(graph);
+    const auto size = static_cast<std::size_t>(2 * n + 64);  // ours come on top
+    const std::size_t per_node = ggml_tensor_overhead() + ggml_graph_overhead_custom(1, false);
+    memory_.resize(ggml_graph_overhead_custom(size, false) + size * per_node);
     if (context_ != nullptr) ggml_free(context_);
-    capacity_ = 2 * n + 64;  // ours come on top
-    const auto size = static_cast<std::size_t>(capacity_);
-    context_ = ggml_init({ggml_graph_overhead_custom(size, false) + size * ggml_tensor_overhead(), nullptr, true});
+    context_ = ggml_init({memory_.size(), memory_.data(), true});
     plan_ = ggml_new_graph_custom(context_, size, false);
     for (int i = 0; i < n; i++) {
         ggml_tensor* node = ggml_graph_node(graph, i);
+        if (is_view(node) || done_.count(node) > 0) continue;
         if (node->op == GGML_OP_MUL_MAT_ID && model_.holds_experts(node->src[0])) {
             i = append_experts(graph, i);
-        } else if (node->op != GGML_OP_MUL_MAT || !append_dense(node)) {
-            ggml_graph_add_node(plan_, node);
+        } else if (node->op != GGML_OP_MUL_MAT || !append_dense(graph, i)) {
+            append_node(node);
         }
     }
+    end_serial(nullptr);
+}
+
+void DecodePlan::append_node(ggml_tensor* node) {
+    if (is_small(node)) {
+        small_.push_back(node);
+        return;
+    }
+    end_serial(nullptr);
+    ggml_graph_add_node(plan_, node);
+}
+
+// Puts the small nodes collected so far into the plan, and the selection of a layer's experts after them.
+void DecodePlan::end_serial(SelectOp* select) {
+    if (small_.empty() && select == nullptr) return;
+    SerialOp& op = serials_.emplace_back();
+    op.run = &layer_;
+    op.cpu = serial_;
+    op.select = select;
+    if (!small_.empty()) {
+        op.graph = ggml_new_graph_custom(context_, small_.size(), false);
+        for (ggml_tensor* node : small_) ggml_graph_add_node(op.graph, node);
+        small_.clear();
+    }
+    append(SerialOp::compute, 1, &op);
 }
 
 void DecodePlan::append(ggml_custom_op_t run, int n_tasks, void* op) {
@@ -89,9 +178,10 @@ int DecodePlan::append_experts(ggml_cgraph* graph, int i) {
     const bool first_of_layer = selects_.empty() || selects_.back().layer != ref.layer;
     if (first_of_layer) {
         selects_.push_back({&layer_, ref.layer, node->src[2]});
-        append(SelectOp::compute, 1, &selects_.back());
+        end_serial(&selects_.back());
         if (lookahead_.on()) append_predict(ref.layer, node->src[2]);
     }
+    end_serial(nullptr);
     ExpertOp& op = experts_.emplace_back();
     op.run = &layer_;
     op.products.push_back({node, ref.part, {}});
@@ -123,20 +213,48 @@ void DecodePlan::append_predict(std::uint32_t layer, const ggml_tensor* ids) {
     append(PredictOp::compute, GGML_N_TASKS_MAX, &predicts_.back());
 }
 
-// A product of one row with weights of ours; false when ggml is to do it.
-bool DecodePlan::append_dense(ggml_tensor* node) {
+// A product of one row with weights of ours, and those after it with the same input; false when ggml is
+// to do it.
+bool DecodePlan::append_dense(ggml_cgraph* graph, int i) {
+    ggml_tensor* node = ggml_graph_node(graph, i);
+    RowKernel kernel;
+    if (!takes_product(node) || !RowKernel::find(node->src[0]->type, kernel)) return false;
+    end_serial(nullptr);
+    DenseOp& op = dense_.emplace_back();
+    op.products.push_back(node);
+    op.kernel = kernel;
+    join_products(graph, i, op);
+    append(DenseOp::compute, GGML_N_TASKS_MAX, &op);
+    return true;
+}
+
+bool DecodePlan::takes_product(const ggml_tensor* node) const {
     const ggml_tensor* w = node->src[0];
     const ggml_tensor* x = node->src[1];
     const bool one_row = ggml_nelements(x) == x->ne[0] && w->ne[2] == 1 && w->ne[3] == 1;
-    if (!one_row || !model_.holds_resident(w) || x->type != GGML_TYPE_F32 || node->type != GGML_TYPE_F32) return false;
-    if (w->view_src != nullptr || node->op_params[1] != 0) return false;  // a hint asks for another algorithm
-    RowKernel kernel;
-    if (!RowKernel::find(w->type, kernel)) return false;
-    DenseOp& op = dense_.emplace_back();
-    op.node = node;
-    op.kernel = kernel;
-    append(DenseOp::compute, GGML_N_TASKS_MAX, &op);
-    return true;
+    const bool floats = x->type == GGML_TYPE_F32 && node->type == GGML_TYPE_F32;
+    const bool hinted = node->op_params[1] != 0;  // asks for another algorithm
+    return one_row && floats && !hinted && w->view_src == nullptr && model_.holds_resident(w);
+}
+
+// Query, key and value are three products with one input, with small nodes between them. A later one
+// may run with the first where nothing in between reads or writes the memory of its result.
+void DecodePlan::join_products(ggml_cgraph* graph, int i, DenseOp& op) {
+    const ggml_tensor* first = ggml_graph_node(graph, i);
+    const int end = std::min(i + 1 + kJoinWindow, ggml_graph_n_nodes(graph));
+    for (int j = i + 1; j < end; j++) {
+        const ggml_tensor* other = ggml_graph_node(graph, j);
+        if (other->op != GGML_OP_MUL_MAT || other->src[1] != first->src[1]) continue;
+        if (other->src[0]->type != first->src[0]->type || !takes_product(other)) continue;
+        bool free = true;
+        for (int k = i; k < j && free; k++) {
+            const ggml_tensor* between = ggml_graph_node(graph, k);
+            free = is_view(between) || !touches(between, other);
+        }
+        if (!free) continue;
+        op.products.push_back(other);
+        done_.insert(other);
+    }
 }
 
 }  // namespace gannet

@@ -19,7 +19,9 @@ namespace gannet {
 
 static_assert(sizeof(std::atomic<std::uint32_t>) == sizeof(std::uint32_t), "the kernel looks at a plain word");
 
-void EventCount::wait(std::uint32_t seen) { syscall(SYS_futex, &count_, FUTEX_WAIT_PRIVATE, seen, nullptr, nullptr, 0); }
+void EventCount::wait(std::uint32_t seen) {
+    syscall(SYS_futex, &count_, FUTEX_WAIT_PRIVATE, seen, nullptr, nullptr, 0);
+}
 
 void EventCount::notify(int n) {
     count_.fetch_add(1, std::memory_order_acq_rel);
@@ -28,7 +30,9 @@ void EventCount::notify(int n) {
 
 #elif defined(_WIN32)
 
-void EventCount::wait(std::uint32_t seen) { WaitOnAddress(&count_, &seen, sizeof seen, INFINITE); }
+void EventCount::wait(std::uint32_t seen) {
+    WaitOnAddress(&count_, &seen, sizeof seen, INFINITE);
+}
 
 void EventCount::notify(int n) {
     count_.fetch_add(1, std::memory_order_acq_rel);
@@ -56,6 +60,8 @@ void EventCount::notify(int) {
 
 #endif
 
-void EventCount::notify_all() { notify(INT_MAX); }
+void EventCount::notify_all() {
+    notify(INT_MAX);
+}
 
 }  // namespace gannet

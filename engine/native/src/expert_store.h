@@ -190,17 +190,17 @@ class ExpertStore {
     std::size_t n_slots_ = 0;
 
     mutable std::mutex mutex_;
-    EventCount work_;                // I/O threads: something to read
-    EventCount landed_;              // compute threads: something was read, failed or was released
-    std::uint32_t idle_threads_ = 0;  // I/O threads that sleep
+    EventCount work_;                    // I/O threads: something to read
+    EventCount landed_;                  // compute threads: something was read, failed or was released
+    std::uint32_t idle_threads_ = 0;     // I/O threads that sleep
     std::vector<std::int32_t> slot_of_;  // by key, -1 when not resident
     Residency residency_;
     IoQueue queue_;
     WaitingList waiting_;
     double bar_ = 0.0;  // least probability of a prediction that is read
     DriveIdle idle_;
-    std::uint64_t drive_since_ = 0;   // when the first of the reads in service began
-    std::uint64_t drive_busy_ = 0;    // ns with a read in service since observed_
+    std::uint64_t drive_since_ = 0;  // when the first of the reads in service began
+    std::uint64_t drive_busy_ = 0;   // ns with a read in service since observed_
     std::uint64_t observed_ = 0;
     std::string error_;
     std::uint32_t waiters_ = 0;

@@ -131,7 +131,8 @@ void ExpertStore::observe_drive() {
         drive_busy_ += now - drive_since_;
         drive_since_ = now;
     }
-    if (observed_ > 0) idle_.observe(static_cast<double>(drive_busy_) / 1e9, static_cast<double>(now - observed_) / 1e9);
+    if (observed_ > 0)
+        idle_.observe(static_cast<double>(drive_busy_) / 1e9, static_cast<double>(now - observed_) / 1e9);
     observed_ = now;
     drive_busy_ = 0;
 }

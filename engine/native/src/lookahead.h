@@ -61,7 +61,7 @@ class Lookahead {
         std::int64_t width = 0;
         std::size_t row_bytes = 0;
         RowKernel kernel;
-        std::vector<std::vector<float>> scores;      // by distance - 1
+        std::vector<std::vector<float>> scores;       // by distance - 1
         std::vector<std::vector<Predicted>> guesses;  // by distance - 1, by rank
     };
 
@@ -72,7 +72,7 @@ class Lookahead {
     double bar_;
     std::vector<Layer> layers_;
     std::vector<Recall> recall_;
-    std::vector<std::uint32_t> best_;  // experts by score, reused
+    std::vector<std::uint32_t> best_;       // experts by score, reused
     std::optional<Likelihood> likelihood_;  // once a router is known
 };
 

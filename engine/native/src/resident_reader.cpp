@@ -21,7 +21,9 @@ ResidentReader::ResidentReader(std::vector<std::string> paths, std::uint32_t thr
     for (std::uint32_t i = 0; i < std::max(1U, threads); i++) threads_.emplace_back([this] { main(); });
 }
 
-ResidentReader::~ResidentReader() { end_threads(); }
+ResidentReader::~ResidentReader() {
+    end_threads();
+}
 
 void ResidentReader::read(std::uint32_t file, std::uint64_t offset, std::uint64_t size, std::byte* to) {
     const std::lock_guard<std::mutex> lock(mutex_);
