@@ -95,7 +95,7 @@ class LibraryTab(QWidget):
 
     def _view(self, entry: Entry, machine: Machine) -> CardView:
         client = self._context.client
-        loaded = client.state in (State.READY, State.BUSY) and client.model == str(entry.file.path)
+        loaded = client.state in (State.READY, State.BUSY) and self._context.session.wanted == str(entry.file.path)
         judged = None
         if entry.facts is not None:
             tuned = self._context.presets.tuned(str(entry.file.path))

@@ -138,7 +138,7 @@ class TelemetryPage(PageFrame):
     def _state_changed(self, *_: object) -> None:
         if not self._visible:
             return
-        client, state = self._context.client, self._context.client.state
+        state = self._context.client.state
         running = state in (State.READY, State.BUSY)
         self._stack.setCurrentWidget(self._column if running else self._state)
         for one in (self.record_button, self.copy_button, self.pause_button):
@@ -149,8 +149,8 @@ class TelemetryPage(PageFrame):
             return
         self._experts_timer.start()
         self._ask_experts()
-        if client.model != self._shape_of:
-            self._new_model(client.model)
+        if self._context.session.wanted != self._shape_of:
+            self._new_model(self._context.session.wanted)
 
     def _new_model(self, model: str) -> None:
         self._shape_of = model

@@ -49,7 +49,7 @@ class TuneTab(QWidget):
     def start(self) -> None:
         """Begin to measure the loaded model."""
         client = self._context.client
-        self._model = client.model
+        self._model = self._context.session.wanted
         self._cache_bytes = int(client.last_telemetry.get("cache_bytes") or 0)
         self.progress = TuneProgress()
         self._running = True
@@ -84,7 +84,7 @@ class TuneTab(QWidget):
     def _say_start(self) -> None:
         client = self._context.client
         ready = client.state == State.READY
-        name = self._context.session.models.title(client.model)
+        name = self._context.session.models.title(self._context.session.wanted)
         self._start_button.setEnabled(ready)
         if ready:
             text = tr("{model} is loaded and will be measured.").format(model=name)
@@ -95,7 +95,7 @@ class TuneTab(QWidget):
         else:
             text = tr("Load a model first: it is measured itself, not a stand-in.")
         self._start_text.setText(text)
-        tuned = self._context.presets.tuned(client.model)
+        tuned = self._context.presets.tuned(self._context.session.wanted)
         found = tr("These settings were measured here before: {speed} tok/s.")
         speed = tuned.get("tokens_per_s")
         self._known.setText(found.format(speed=number_text(float(speed))) if speed else "")
@@ -106,7 +106,7 @@ class TuneTab(QWidget):
             return
         if not self._running:
             self._running = True  # a tuning that somebody else began is shown too
-            self._model = self._model or self._context.client.model
+            self._model = self._context.session.wanted
             self.progress = TuneProgress()
             self._go("measure")
         self.progress.take(event)

@@ -25,7 +25,7 @@ from app.settings.page import SettingsPage
 from app.telemetry.page import TelemetryPage
 from tests.app.conftest import close
 
-PATIENCE_MS = 60_000
+PATIENCE_MS = 30_000
 
 
 @pytest.fixture
@@ -71,7 +71,7 @@ def test_a_folder_added_to_the_library_is_looked_into_by_the_engine(
     assert "here" in cards[good.file.path].accessibleName() and cards[good.file.path].use_button.isEnabled()
     assert not cards[bad.file.path].use_button.isEnabled()
     cards[good.file.path].use_button.click()
-    qtbot.waitUntil(lambda: real.client.model.endswith("good-Q4_K_M.gguf"), timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: "good-Q4_K_M" in real.client.model, timeout=PATIENCE_MS)
     ready(real, qtbot)
     assert real.window.place == "chat"
 

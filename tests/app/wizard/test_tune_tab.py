@@ -17,7 +17,7 @@ def tab(program: Program, monkeypatch: pytest.MonkeyPatch) -> TuneTab:
     program.window.context.actions["model.tune"].trigger()
     found = program.window.page("settings")
     assert isinstance(found, SettingsPage) and found.tabs.current == "tune"
-    program.client.state, program.client.model = State.READY, "/m.gguf"
+    program.client.state, program.session.wanted = State.READY, "/m.gguf"
     found.tune.refresh()
     return found.tune
 
