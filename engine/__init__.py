@@ -2,4 +2,8 @@
 
 from importlib.metadata import version
 
+from engine.openmp import settle_waiting
+
 __version__ = version("gannet")
+
+settle_waiting()

@@ -80,6 +80,7 @@ def snapshot(streamer: Streamer, answers: Telemetry) -> Telemetry:
         **values,
         **seconds,
         dense_seconds=dense,
+        recall=native.recall(),
         predict_seconds=counted["predict_ns"] / 1e9,
         cache_bytes=native.cache_bytes,
         cache_used_bytes=native.used_bytes,

@@ -26,6 +26,17 @@ std::map<std::string, std::uint64_t> counters(StreamedModel& model) {
     return out;
 }
 
+// By distance: the share of selected experts that had been predicted so far ahead; absent until judged.
+std::map<std::uint32_t, double> recall(StreamedModel& model) {
+    std::map<std::uint32_t, double> out;
+    for (std::uint32_t d = 0; d < kMaxDistance; d++) {
+        const auto selected = model.counters().selected[d].load(std::memory_order_relaxed);
+        const auto recalled = model.counters().recalled[d].load(std::memory_order_relaxed);
+        if (selected > 0) out[d + 1] = static_cast<double>(recalled) / static_cast<double>(selected);
+    }
+    return out;
+}
+
 nb::bytes as_bytes(const std::vector<std::uint8_t>& v) {
     return nb::bytes(v.data(), v.size());
 }
@@ -110,6 +121,7 @@ void bind_model(nb::module_& m) {
         .def("resident_progress",
              [](Model& self) { return std::pair(self.resident().bytes_done(), self.resident().bytes_queued()); })
         .def("counters", &counters)
+        .def("recall", &recall)
         .def(
             "resize", [](Model& self, std::uint64_t bytes) { return self.store().resize(bytes); }, unlocked)
         .def(

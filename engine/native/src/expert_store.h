@@ -55,6 +55,7 @@ class ExpertStore {
     ExpertStore& operator=(const ExpertStore&) = delete;
 
     const ExpertIndex& index() const { return index_; }
+    Counters& counters() { return counters_; }
     // False when some file is read through the page cache.
     bool direct() const { return direct_; }
 

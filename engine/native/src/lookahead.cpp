@@ -29,11 +29,7 @@ float gated(Gating gating, float logit) {
 }  // namespace
 
 Lookahead::Lookahead(ExpertStore& store, std::uint32_t distance, double bar)
-    : store_(store),
-      distance_(std::min(distance, kMaxDistance)),
-      bar_(bar),
-      layers_(store.index().n_layers()),
-      recall_(kMaxDistance) {}
+    : store_(store), distance_(std::min(distance, kMaxDistance)), bar_(bar), layers_(store.index().n_layers()) {}
 
 void Lookahead::learn(std::uint32_t layer, const RouterSpec& router, std::uint32_t n_used) {
     const ggml_to_float_t to_float = ggml_get_type_traits(router.matrix->type)->to_float;
@@ -124,11 +120,12 @@ void Lookahead::judge(std::uint32_t layer, const std::uint32_t* chosen, std::siz
     for (std::size_t d = 0; d < l.guesses.size(); d++) {
         std::vector<Predicted>& guesses = l.guesses[d];
         if (guesses.empty()) continue;
-        recall_[d].selected += n;
+        Counters& counters = store_.counters();
+        count(counters.selected[d], n);
         for (const Predicted& g : guesses) {
             const std::uint32_t expert = g.key % store_.index().n_experts();
             const bool right = std::find(chosen, chosen + n, expert) != chosen + n;
-            if (right) recall_[d].recalled++;
+            if (right) count(counters.recalled[d]);
             if (!g.resident) likelihood_->resolved(g.distance, g.rank, right);
         }
         guesses.clear();

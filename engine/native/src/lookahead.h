@@ -24,7 +24,6 @@ namespace gannet {
 
 class Lookahead {
   public:
-    static constexpr std::uint32_t kMaxDistance = 4;
     // distance: layers ahead, 0 is off.
     // bar: least probability of a prediction that is read; below 0 it follows how idle the drive is.
     Lookahead(ExpertStore& store, std::uint32_t distance, double bar);
@@ -42,12 +41,6 @@ class Lookahead {
     void publish(std::uint32_t layer);
     // Layer has selected: how many of these had been predicted, by distance.
     void judge(std::uint32_t layer, const std::uint32_t* chosen, std::size_t n);
-    // By distance, from 1: selected experts and how many of them were predicted.
-    struct Recall {
-        std::uint64_t selected = 0;
-        std::uint64_t recalled = 0;
-    };
-    const std::vector<Recall>& recall() const { return recall_; }
 
   private:
     struct Layer {
@@ -71,7 +64,6 @@ class Lookahead {
     std::uint32_t distance_;
     double bar_;
     std::vector<Layer> layers_;
-    std::vector<Recall> recall_;
     std::vector<std::uint32_t> best_;       // experts by score, reused
     std::optional<Likelihood> likelihood_;  // once a router is known
 };

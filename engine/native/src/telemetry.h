@@ -2,6 +2,7 @@
 // bindings list them by name from GANNET_COUNTERS. Relaxed atomics: each is right by itself.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -30,7 +31,12 @@ namespace gannet {
     X(evictions)          /* experts that left */                      \
     X(waves)              /* batches of experts a ubatch ran in */
 
+constexpr std::uint32_t kMaxDistance = 4;  // layers that the lookahead can predict ahead
+
 struct Counters {
+    // By distance - 1: experts selected in layers that had been predicted, and those of them predicted.
+    std::array<std::atomic<std::uint64_t>, kMaxDistance> selected{};
+    std::array<std::atomic<std::uint64_t>, kMaxDistance> recalled{};
 #define GANNET_DECLARE(name) std::atomic<std::uint64_t> name{0};
     GANNET_COUNTERS(GANNET_DECLARE)
 #undef GANNET_DECLARE
