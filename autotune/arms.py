@@ -25,6 +25,7 @@ class ArmRecord:
     ratio: Interval | None = None
     identical: bool | None = None
     error: str | None = None
+    failures: int = 0
 
     def add(self, run: Run) -> None:
         """Note a run."""

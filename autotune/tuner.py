@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from statistics import fmean
 from typing import Any
@@ -18,7 +18,7 @@ from autotune.candidates import DEFAULTS, candidates, operating
 from autotune.control import CancelledError, Control, never
 from autotune.facts import ModelFacts, facts_of
 from autotune.fingerprint import engine_parts, fingerprint, machine_parts, model_parts
-from autotune.machine import MachineModel, Operating, machine_model
+from autotune.machine import HitCurve, MachineModel, Operating, machine_model
 from autotune.pace import CONFIRM_SHARE, PREPARE_SHARE, PROBE_LIMIT, Pace, pace, probe_scale, run_limit
 from autotune.presets import Tuned, presets
 from autotune.probes import CORES, GPUS, MEMORY, VOLUME, Probe, Reading, read, run_probes
@@ -36,6 +36,8 @@ from engine.settings import EngineSettings
 DEFAULT_BUDGET_S = 180.0
 SHORTEST_BUDGET_S = 10.0
 BASELINE_TOKENS = 6
+CENSUS_TOKENS = 100
+"""Fewer tokens say too little of which experts a model prefers."""
 Report = Callable[[TuneEvent], None]
 Readings = Mapping[str, Reading[Any]]
 ProbeRunner = Callable[..., dict[str, Reading[Any]]]
@@ -273,9 +275,9 @@ class Tuning:
         settings = self._base.model_copy(update=dict(arm.changes)).model_dump()
         try:
             run = self._bench.run(settings, turn.prompt, tokens, limit, self._control)
-        except BenchTimeoutError:
-            return False
         except (BenchCrashedError, BenchRefusedError) as error:
+            if self._control.remaining() <= 0:
+                return False
             self._crashed(race, arm, error)
             return True
         self._note(race, turn, arm, run)
@@ -300,12 +302,19 @@ class Tuning:
                 self._arms[name].ratio = race.interval(name)
 
     def _crashed(self, race: Race, arm: ArmRecord, error: GannetError) -> None:
-        """Note it, and bring the bench back to where it was. Raises `TuningFailedError` if that is impossible."""
-        arm.state, arm.error = ArmState.CRASHED, str(error)
-        self._notes.append(f"{arm.name}: {error}")
-        race.drop(arm.name)
-        if arm.default:
-            raise TuningFailedError(f"the settings themselves fail: {error}")
+        """Note it, and bring the bench back to where it was. Raises `TuningFailedError` if that is impossible.
+
+        What may have nothing to do with the arm is forgiven once: a worker that did not answer (the computer slept, the
+        drive hung), and a crash under the settings that just worked.
+        """
+        arm.failures += 1
+        forgiven = arm.failures == 1 and (arm.default or isinstance(error, BenchTimeoutError))
+        self._notes.append(f"{arm.name}: {error}{'; it was tried again' if forgiven else ''}")
+        if not forgiven:
+            arm.state, arm.error = ArmState.CRASHED, str(error)
+            race.drop(arm.name)
+            if arm.default:
+                raise TuningFailedError(f"the settings themselves fail: {error}")
         try:
             self._bench.load(self._files.path, self._base.model_dump(), self._control)
             self._bench.prepare(self._sane(), PREPARE_SHARE * self._budget_s, self._control)
@@ -324,7 +333,9 @@ class Tuning:
             self._arms[verdict.best].ratio = verdict.ratio
         at = self._operating(winner.changes, machine.loaded)
         speed = winner.public().decode_tok_s
-        model = machine.model.calibrated(at, winner.read_bytes(), 1.0 / speed.middle if speed else None)
+        model = self._with_census(machine.model).calibrated(
+            at, winner.read_bytes(), 1.0 / speed.middle if speed else None
+        )
         loaded = machine.loaded
         tuned = Tuned(
             base=self._base,
@@ -346,6 +357,15 @@ class Tuning:
                 "roofline_tok_s": max(model.expect(at).roofline_tok_s, speed.middle if speed else 0.0),
             }
         )
+
+    def _with_census(self, model: MachineModel) -> MachineModel:
+        """The machine model with the hit curve of what the measured answers used: the presets' caches differ in it."""
+        try:
+            uses = self._bench.census(self._control).uses
+        except (BenchCrashedError, BenchRefusedError):
+            return model
+        tokens = sum(sum(row) for row in uses) / max(1, self._facts.n_moe_layer * self._facts.n_used)
+        return replace(model, hits=HitCurve.from_uses(uses)) if tokens >= CENSUS_TOKENS else model
 
     def _cancelled_result(self) -> TuneResult:
         reason_text = "The tuning was cancelled; the settings stay as they were."

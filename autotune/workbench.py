@@ -16,10 +16,10 @@ from typing import IO, Any, Protocol, TypeVar
 
 from autotune.control import Control
 from autotune.prompts import PROMPTS
-from autotune.worker import Loaded, Prepared, Run
+from autotune.worker import Census, Loaded, Prepared, Run
 from engine.errors import GannetError
 
-Reply = TypeVar("Reply", Loaded, Prepared, Run)
+Reply = TypeVar("Reply", Loaded, Prepared, Run, Census)
 _POLL_SECONDS = 0.05
 _END_SECONDS = 1.0
 
@@ -47,6 +47,9 @@ class Bench(Protocol):
 
     def run(self, settings: Mapping[str, Any], prompt: int, tokens: int, limit_s: float, control: Control) -> Run:
         """Continue a prompt."""
+
+    def census(self, control: Control) -> Census:
+        """Uses of every expert since the load."""
 
     def close(self) -> None:
         """End whatever runs; safe to call twice."""
@@ -85,6 +88,10 @@ class ProcessBench:
         """See `Bench`."""
         request = {"do": "run", "settings": dict(settings), "prompt": prompt, "tokens": tokens, "limit_s": limit_s}
         return self._ask(Run, request, control, limit_s + self._hang_seconds)
+
+    def census(self, control: Control) -> Census:
+        """See `Bench`."""
+        return self._ask(Census, {"do": "census"}, control, self._hang_seconds)
 
     def close(self) -> None:
         """See `Bench`."""

@@ -3,8 +3,8 @@
 A process of its own, so that an arm that runs out of memory ends this and not the tuning, and so that a cancelled
 tuning is over at once. It ends when its input does.
 
-Requests: `load` (path, settings), `prepare` (settings, limit_s), `run` (settings, prompt, tokens, limit_s). A reply
-has the fields of the matching record below, or `error` with one line.
+Requests: `load` (path, settings), `prepare` (settings, limit_s), `run` (settings, prompt, tokens, limit_s), `census`. A
+reply has the fields of the matching record below, or `error` with one line.
 """
 
 from __future__ import annotations
@@ -75,6 +75,13 @@ class Run:
     cache_bytes: int
     memory_bytes: int
     load_s: float
+
+
+@dataclass(frozen=True)
+class Census:
+    """Reply to `census`: how often each expert was used since the load, by layer."""
+
+    uses: tuple[tuple[int, ...], ...]
 
 
 @dataclass
@@ -192,6 +199,12 @@ class Worker:
             load_s=load_s,
         )
 
+    def census(self) -> Census:
+        """What the answers so far have used; empty where nothing is streamed."""
+        if self._loaded is None:
+            raise GannetError("no model is loaded")
+        return Census(self._loaded.expert_map().uses)
+
     def _with(self, settings: Mapping[str, Any]) -> tuple[LoadedModel, float]:
         """The model under `settings`, and the seconds of a new load if they needed one."""
         if self._loaded is None:
@@ -226,7 +239,12 @@ def _stopping_after(seconds: float) -> Iterator[StopFlag]:
 def serve(requests: IO[str], replies: IO[str]) -> None:
     """Answer requests until the input ends."""
     worker = Worker()
-    actions: dict[str, Callable[..., Any]] = {"load": worker.load, "prepare": worker.prepare, "run": worker.run}
+    actions: dict[str, Callable[..., Any]] = {
+        "load": worker.load,
+        "prepare": worker.prepare,
+        "run": worker.run,
+        "census": worker.census,
+    }
     for line in requests:
         request = json.loads(line)
         try:

@@ -16,7 +16,7 @@ from autotune.probes.compute import ComputeResult
 from autotune.probes.cores import CoresResult
 from autotune.probes.drive import DriveResult
 from autotune.result import DrivePoint
-from autotune.worker import Loaded, Prepared, Run
+from autotune.worker import Census, Loaded, Prepared, Run
 
 Speed = Callable[[Mapping[str, Any]], float]
 
@@ -67,6 +67,9 @@ class SimulatedBench:
         ids = other or tuple(range(100 * prompt, 100 * prompt + len(seconds) + 1))
         stall = 1e3 * self.token_s(settings) / 2
         return Run(ids, tuple(seconds), 0.1, 0.8, stall, 2e8, self.cache_bytes, 6 << 30, 0.0)
+
+    def census(self, control: Control) -> Census:
+        return Census(((900, 50, 30, 20),) * 2)
 
     def close(self) -> None:
         self.closed = True

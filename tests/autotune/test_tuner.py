@@ -11,7 +11,7 @@ import pytest
 
 from autotune.result import ArmState, Phase, TuneEvent, TuneResult
 from autotune.tuner import TuningFailedError, tune
-from autotune.workbench import BenchCrashedError
+from autotune.workbench import BenchCrashedError, BenchTimeoutError
 from engine.gguf import ModelFiles, open_model
 from engine.settings import EngineSettings
 from tests.autotune.simulated import FAST_DRIVE, SLOW_DRIVE, SimulatedBench, probes_of
@@ -128,6 +128,23 @@ def test_an_arm_that_runs_out_of_memory_is_a_result_and_not_the_end(files: Model
     assert found.result.chosen
     assert found.result.chosen != crashed.settings
     assert len(found.bench.loads) == 2  # loaded again after the crash
+
+
+def test_a_worker_that_hung_once_is_started_again_and_the_tuning_goes_on(files: ModelFiles) -> None:
+    """A computer that slept in the middle of a run, a drive that stood still: no arm's fault."""
+    asked: list[Settings] = []
+
+    def hang_once(settings: Settings) -> None:
+        asked.append(settings)
+        if len(asked) == 8:
+            raise BenchTimeoutError("it did not finish in the time there was")
+
+    found = tuned(files, plausible, BAD, fault=hang_once)
+    assert len(asked) > 8
+    assert all(arm.state is not ArmState.CRASHED for arm in found.result.arms)
+    assert found.result.chosen
+    assert len(found.bench.loads) == 2
+    assert any("tried again" in note for note in found.result.notes)
 
 
 def test_an_arm_that_is_hopelessly_slow_costs_one_run(files: ModelFiles) -> None:

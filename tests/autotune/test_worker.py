@@ -38,7 +38,9 @@ def test_arms_give_the_same_answers_on_every_prompt_and_are_measured(tiny_model:
         for prompt in range(len(PROMPTS))
         for settings in (SETTINGS, other)
     ]
-    loaded, prepared, *found = ask(load, {"do": "prepare", "settings": SETTINGS, "limit_s": 60}, *runs)
+    prepare = {"do": "prepare", "settings": SETTINGS, "limit_s": 60}
+    loaded, prepared, *found, census = ask(load, prepare, *runs, {"do": "census"})
+    assert all(sum(row) > 0 for row in census["uses"])
     assert loaded["streaming"]
     assert prepared["prompts"] == len(PROMPTS)
     for a, b in zip(found[::2], found[1::2], strict=True):
