@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from autotune.facts import ModelFacts
 from autotune.fingerprint import differences, model_key
 from autotune.result import Fingerprint, TuneResult
-from engine.server.places import state_folder
+from engine.places import state_folder
 
 
 @dataclass(frozen=True)

@@ -104,7 +104,7 @@ class Worker:
         """Load, or load again with other settings."""
         self.close()
         self._path = Path(path)
-        loaded = self._loaded = load(open_model(self._path), make_settings(dict(settings)))
+        loaded = self._loaded = load(open_model(self._path), make_settings({"census": False} | dict(settings)))
         counted = loaded.telemetry()
         return Loaded(
             load_s=loaded.load_seconds,

@@ -12,9 +12,11 @@ from types import TracebackType
 import llama_cpp
 
 from engine import llama_log, stock
+from engine.census import CensusError, CensusFile
 from engine.errors import GannetError, LoadCancelledError, ModelFileError
 from engine.gguf import ModelFiles
 from engine.memory import memory_available, plan_memory
+from engine.places import state_folder
 from engine.processors import available_cores
 from engine.settings import EngineSettings, live_settings
 from engine.sizes import format_bytes
@@ -45,6 +47,7 @@ class LoadedModel:
         notes: tuple[str, ...],
         load_seconds: float,
         streamer: Streamer | None = None,
+        census: CensusFile | None = None,
     ) -> None:
         self.llama = llama
         self.files = files
@@ -52,6 +55,7 @@ class LoadedModel:
         self.notes = notes
         self.load_seconds = load_seconds
         self.streamer = streamer
+        self._census = census
         self._answers = Telemetry()  # what only an answer knows: tokens and the time they took
 
     def __enter__(self) -> LoadedModel:
@@ -120,7 +124,10 @@ class LoadedModel:
             self.streamer.check()
 
     def close(self) -> None:
-        """Free the model; safe to call twice."""
+        """Remember which experts were used, and free the model; safe to call twice."""
+        if self.streamer is not None and self._census is not None:
+            with contextlib.suppress(CensusError):  # only speed is lost
+                self._census.save(self.streamer.native.uses())
         self.llama.close()
 
 
@@ -150,8 +157,19 @@ def load(
     except GannetError:
         llama.close()
         raise
+    census = _open_census(streamer) if settings.census else None
     notes = plan.notes + streamer.notes
-    return LoadedModel(llama, files, settings, notes, time.perf_counter() - started, streamer)
+    return LoadedModel(llama, files, settings, notes, time.perf_counter() - started, streamer, census)
+
+
+def _open_census(streamer: Streamer) -> CensusFile | None:
+    """The model's census, with what it knows handed to the streamer; None where there is no place for one."""
+    try:
+        census = streamer.open_census(state_folder() / "census")
+        streamer.recall(census.load())
+    except OSError:
+        return None
+    return census
 
 
 def _load_llama(

@@ -80,6 +80,12 @@ class EngineSettings(BaseModel):
         le=4,
         json_schema_extra=_extra("--lookahead", "speed", unit="layers", live=True),
     )
+    census: bool = Field(
+        True,
+        title="Remember popular experts",
+        description="Count which experts a model uses and read the most used ones in idle time after the next start.",
+        json_schema_extra=_extra("--census", "memory"),
+    )
     flash_attention: bool = Field(
         True,
         title="Flash attention",

@@ -10,10 +10,12 @@ import ctypes
 import itertools
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import llama_cpp
 
+from engine.census import Census, CensusFile, fingerprint
 from engine.errors import LoadCancelledError, ModelFileError, ReadFailedError
 from engine.gguf import ExpertTensor, ModelFiles
 from engine.native import _native
@@ -42,6 +44,7 @@ class Streamer:
         self.files = files
         self._loaded_cache_bytes = self._wanted_cache_bytes = cache_bytes
         self._layers = _layers(files)
+        self._width = max(parts[0].n_expert for _, parts in self._layers)  # experts of the widest layer
         native = _native.ModelSettings()
         native.cache_bytes = cache_bytes
         native.io_threads = settings.io_threads
@@ -107,8 +110,17 @@ class Streamer:
 
     def expert_rows(self) -> list[tuple[int, int, int]]:
         """(block, first key, experts) of every streamed layer: how flat per-expert tables are cut."""
-        width = max(parts[0].n_expert for _, parts in self._layers)
-        return [(block, i * width, parts[0].n_expert) for i, (block, parts) in enumerate(self._layers)]
+        return [(block, i * self._width, parts[0].n_expert) for i, (block, parts) in enumerate(self._layers)]
+
+    def open_census(self, folder: Path) -> CensusFile:
+        """The file that remembers this model's counts."""
+        return CensusFile(folder, fingerprint(self.files), len(self._layers), self._width)
+
+    def recall(self, census: Census) -> None:
+        """Trust the counts of former sessions and read the most used experts while nothing else is to be read."""
+        if any(census.uses):
+            self.native.trust(list(census.uses), self.files.n_expert_used)
+            self.native.warm(census.by_popularity())
 
     @property
     def notes(self) -> tuple[str, ...]:

@@ -93,6 +93,7 @@ def measure(task: Task) -> dict[str, Any]:
 def _settings(task: Task, files: ModelFiles) -> Any:
     experts = sum(expert.tensor.nbytes for expert in files.experts())
     values: dict[str, Any] = {"context_length": task.prompt_tokens + task.tokens + _SPARE_CONTEXT, "plain": task.plain}
+    values["census"] = False  # nothing learned from earlier runs counts
     if task.cache is not None:
         values["cache_bytes"] = parse_size(task.cache).resolve(experts)
     return make_settings(values | dict(task.settings))

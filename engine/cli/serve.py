@@ -23,7 +23,7 @@ from engine.memory import memory_available
 from engine.server.listening import listen, url_of
 from engine.server.parent_watch import watch_parent
 from engine.server.pid_file import registered
-from engine.server.places import state_folder
+from engine.places import state_folder
 from engine.server.private_start import ParentPipe
 from engine.server.running import end_for_sure, print_line, run_service
 from engine.server.serve_settings import MEBIBYTE, ServeSettings

@@ -121,7 +121,10 @@ void bind_model(nb::module_& m) {
         .def("resident_progress",
              [](Model& self) { return std::pair(self.resident().bytes_done(), self.resident().bytes_queued()); })
         .def("counters", &counters)
-        .def("recall", &recall)
+        .def("recall", &recall, "Share of selected experts that had been predicted, by distance.")
+        .def("trust", [](Model& self, const std::vector<std::uint64_t>& uses,
+                         std::uint32_t n_used) { self.store().recall(uses, n_used); })
+        .def("warm", [](Model& self, std::vector<Key> keys) { self.store().warm(std::move(keys)); })
         .def(
             "resize", [](Model& self, std::uint64_t bytes) { return self.store().resize(bytes); }, unlocked)
         .def(

@@ -15,6 +15,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -93,6 +94,10 @@ class ExpertStore {
     // Shields these experts from eviction and queues those that are neither in memory nor on their way, of
     // which those at least `bar` probable are read; marks the others resident.
     void predict(Predicted* predicted, std::size_t n, double bar);
+    // Trusts counts of former sessions, by key, of experts selected n_used a layer and token.
+    void recall(const std::vector<std::uint64_t>& uses, std::uint32_t n_used);
+    // Fills empty slots with these experts, in this order, while the drive has nothing else to read.
+    void warm(std::vector<Key> keys);
     // Share of recent time, 0 to 1, in which the drive had nothing to do.
     double idle_share() const;
 
@@ -166,6 +171,10 @@ class ExpertStore {
     void cancel(std::uint32_t slot);
     void cancel_wrong(std::uint32_t layer);
     bool bind_prefetch();
+    bool bind_warm();
+    bool has_empty_slot(const Class& c) const {
+        return !c.free.empty() || (c.used < c.limit && !c.uncommitted.empty());
+    }
     bool next_read(std::uint32_t thread, ReadChunk& out);
     void wake_readers(std::size_t n);
     void sleep_until_landed(std::unique_lock<std::mutex>& lock);
@@ -198,7 +207,8 @@ class ExpertStore {
     Residency residency_;
     IoQueue queue_;
     WaitingList waiting_;
-    double bar_ = 0.0;  // least probability of a prediction that is read
+    std::deque<Key> warm_;  // experts for empty slots, best first
+    double bar_ = 0.0;      // least probability of a prediction that is read
     DriveIdle idle_;
     std::uint64_t drive_since_ = 0;  // when the first of the reads in service began
     std::uint64_t drive_busy_ = 0;   // ns with a read in service since observed_

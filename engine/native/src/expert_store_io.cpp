@@ -119,6 +119,37 @@ bool ExpertStore::bind_prefetch() {
     return false;
 }
 
+void ExpertStore::recall(const std::vector<std::uint64_t>& uses, std::uint32_t n_used) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    residency_.recall(uses, n_used);
+}
+
+void ExpertStore::warm(std::vector<Key> keys) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    warm_.clear();
+    for (const Key key : keys) {
+        const bool known = key < slot_of_.size() && key % index_.n_experts() < index_.layers()[layer_of(key)].n_experts;
+        if (known) warm_.push_back(key);
+    }
+    wake_readers(warm_.size());
+}
+
+// A thread with nothing else to read gives the next popular expert an empty slot; nothing is evicted for it.
+bool ExpertStore::bind_warm() {
+    while (queue_.has_room_for_prefetch() && !warm_.empty()) {
+        const Key key = warm_.front();
+        warm_.pop_front();
+        const std::uint32_t cls = class_of_layer_[layer_of(key)];
+        if (slot_of_[key] >= 0 || !has_empty_slot(classes_[cls])) continue;
+        const std::int32_t slot = take_slot(cls, true, 0);
+        if (slot < 0) continue;
+        bind(static_cast<std::uint32_t>(slot), key, false);
+        request(static_cast<std::uint32_t>(slot), kAllParts, false);
+        return true;
+    }
+    return false;
+}
+
 void ExpertStore::start(const ReadChunk& chunk) {
     slots_[chunk.slot].in_flight++;
     if (queue_.serving_demand() + queue_.serving_prefetch() == 1) drive_since_ = now_ns();
@@ -167,7 +198,7 @@ void ExpertStore::set_io_threads(std::uint32_t n) {
 
 bool ExpertStore::next_read(std::uint32_t thread, ReadChunk& out) {
     if (thread >= io_threads_) return false;
-    return queue_.next(out) || (bind_prefetch() && queue_.next(out));
+    return queue_.next(out) || ((bind_prefetch() || bind_warm()) && queue_.next(out));
 }
 
 // Wakes as many I/O threads as there are reads for; all, where some of them are not to read.
