@@ -37,7 +37,7 @@ class ArmRecord:
         decode_tok_s and what follows it: after the warm tokens.
         missed_bytes_per_token: experts that were selected and had to be read for it, early or not.
         compute_s: time of a token when every expert it needs is in memory and nothing is read.
-        drive_bytes_s: direct random reads of `drive_request_bytes`, `drive_depth` at a time: mean of before and after the run.
+        drive_bytes_s: direct random reads of `drive_request_bytes`, `drive_depth` at a time; mean of before and after.
         group_peak_bytes: highest use of the memory group, page cache included. rss_peak_bytes: of the process alone.
         major_faults: pages that had to be read from the drive while decoding.
         answers: of each answer, speed in tokens per second and resident memory at its end.
