@@ -20,10 +20,10 @@ from engine.cli.parser import add_settings, settings_from
 from engine.errors import SettingsError
 from engine.gguf import open_model
 from engine.memory import memory_available
+from engine.places import state_folder
 from engine.server.listening import listen, url_of
 from engine.server.parent_watch import watch_parent
 from engine.server.pid_file import registered
-from engine.places import state_folder
 from engine.server.private_start import ParentPipe
 from engine.server.running import end_for_sure, print_line, run_service
 from engine.server.serve_settings import MEBIBYTE, ServeSettings
