@@ -30,6 +30,8 @@ class SettingRow(QWidget):
     def __init__(self, theme: Theme, spec: SettingSpec) -> None:
         super().__init__()
         self.spec = spec
+        self._exact: int | float | None = None
+        self._rounded = 0.0
         self._automatic = QCheckBox(tr("Automatic"))
         self._automatic.setVisible(spec.automatic)
         self._automatic.setAccessibleName(tr("{title}: automatic").format(title=tr(spec.title)))
@@ -53,6 +55,8 @@ class SettingRow(QWidget):
         if isinstance(editor, QSpinBox):
             return editor.value()
         assert isinstance(editor, QDoubleSpinBox)
+        if self._exact is not None and editor.value() == self._rounded:
+            return self._exact  # the editor shows two digits; what was set and not touched stays as it was
         return int(editor.value() * BYTES_PER_STEP) if self.spec.unit == "bytes" else editor.value()
 
     def set_value(self, value: Any) -> None:
@@ -109,6 +113,7 @@ class SettingRow(QWidget):
             editor.setValue(int(value))
         elif isinstance(editor, QDoubleSpinBox):
             editor.setValue(value / BYTES_PER_STEP if self.spec.unit == "bytes" else float(value))
+            self._exact, self._rounded = value, editor.value()
 
     def _make_editor(self, spec: SettingSpec) -> QWidget:
         if spec.kind == "boolean":

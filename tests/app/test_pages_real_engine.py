@@ -98,9 +98,10 @@ def test_the_form_of_presets_is_the_engines_own_and_its_values_are_taken(real: P
     assert page.presets._save_as.isEnabled() and not page.presets._use_button.isEnabled()
     made = page.presets.save_as("Three readers")
     assert made.settings == {"io_threads": 3} and page.presets._use_button.isEnabled()
+    states: list[State] = []
+    real.client.state_changed.connect(states.append)
     page.presets._use_button.click()
-    qtbot.waitUntil(lambda: real.client.state == State.LOADING, timeout=PATIENCE_MS)
-    ready(real, qtbot)
+    qtbot.waitUntil(lambda: State.LOADING in states and real.client.state == State.READY, timeout=PATIENCE_MS)
     answers: list[Any] = []
     call = real.client.get_settings()
     call.done.connect(answers.append)
