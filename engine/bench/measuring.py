@@ -20,7 +20,7 @@ from engine.bench.passage import passage_tokens
 from engine.errors import GannetError
 from engine.gguf import ModelFiles, open_model
 from engine.loader import LoadedModel, load
-from engine.settings import make_settings
+from engine.settings import EngineSettings, make_settings
 from engine.sizes import parse_size
 from engine.telemetry import Telemetry
 
@@ -74,7 +74,7 @@ def measure(task: Task) -> dict[str, Any]:
     """Load the model, answer, and return fields of an `ArmRecord`. Raises `GannetError`."""
     begin = time.perf_counter()
     files = open_model(Path(task.model))
-    with load(files, _settings(task, files), progress=None) as loaded:
+    with load(files, settings_of(task, files), progress=None) as loaded:
         prompt = passage_tokens(loaded.llama, task.prompt_tokens)
         finished, marks = _answer(loaded, prompt, task, begin)
         answers = [(finished.result.decode_tok_s, _memory())]
@@ -90,9 +90,12 @@ def measure(task: Task) -> dict[str, Any]:
         return figures | {"answers": answers, "compute_s": compute, "rss_peak_bytes": peak, "notes": loaded.notes}
 
 
-def _settings(task: Task, files: ModelFiles) -> Any:
+def settings_of(task: Task, files: ModelFiles) -> EngineSettings:
+    """What the model of a task is loaded with."""
     experts = sum(expert.tensor.nbytes for expert in files.experts())
-    values: dict[str, Any] = {"context_length": task.prompt_tokens + task.tokens + _SPARE_CONTEXT, "plain": task.plain}
+    context = task.prompt_tokens + task.tokens + _SPARE_CONTEXT
+    # A census would know the prompt from the run before: it is neither read nor written here.
+    values: dict[str, Any] = {"context_length": context, "plain": task.plain, "census": False}
     values["census"] = False  # nothing learned from earlier runs counts
     if task.cache is not None:
         values["cache_bytes"] = parse_size(task.cache).resolve(experts)

@@ -6,7 +6,8 @@ from pathlib import Path
 
 from engine.bench import page_cache, process
 from engine.bench.machine import commit, facts, processor_name
-from engine.bench.measuring import Task
+from engine.bench.measuring import Task, settings_of
+from engine.gguf import open_model
 
 
 def test_a_model_that_cannot_be_loaded_is_an_error_of_that_run(tmp_path: Path) -> None:
@@ -35,3 +36,10 @@ def test_the_machine_is_described_from_what_it_says(tmp_path: Path) -> None:
     assert processor_name(cpuinfo) == "Some CPU @ 3 GHz"
     assert {"cores", "memory", "system", "Python", "llama-cpp-python"} <= set(facts())
     assert commit(tmp_path) == "", "a folder that is no checkout has no commit"
+
+
+def test_nothing_learned_from_earlier_runs_is_used(demo_model: Path) -> None:
+    """A census of the bench's own prompt would make every run but the first look faster than a user's."""
+    task = Task(str(demo_model), 4, 4, 0, cache="50%", settings={"lookahead": 2})
+    settings = settings_of(task, open_model(demo_model))
+    assert (settings.census, settings.lookahead) == (False, 2)
