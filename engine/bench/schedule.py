@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from engine.bench import machine, page_cache, process
@@ -14,7 +14,9 @@ from engine.bench.results import ArmRecord, DriveRecord, MachineRecord, Origin, 
 from engine.bench.suites import Arm, Suite
 from engine.errors import SettingsError
 from engine.gguf import ModelFiles
+from engine.memory import memory_available
 from engine.settings import make_settings
+from engine.sizes import format_bytes
 
 WARM_CACHE = "the page cache could not be emptied"
 
@@ -67,6 +69,16 @@ def drive_records(files: ModelFiles, seconds: float) -> Iterator[Record]:
         yield DriveRecord(origin, rate.request_bytes, rate.depth, rate.bytes_s, rate.direct)
 
 
+def lack_of_memory(arm: Arm, model_bytes: int, available_bytes: int) -> str | None:
+    """Why a run that has to be in memory would not be, in one line; None if it fits or is not stock llama.cpp.
+
+    Without room for its file llama.cpp would read it for every token, which is no yardstick but takes forever.
+    """
+    if not arm.plain or model_bytes <= available_bytes:
+        return None
+    return f"not run: the model has {format_bytes(model_bytes)} and {format_bytes(available_bytes)} are free"
+
+
 def _now() -> str:
     return datetime.now(UTC).isoformat("T", "seconds")
 
@@ -79,6 +91,10 @@ def _drive_rate(files: ModelFiles) -> Rate | None:
 
 
 def _run_arm(plan: Plan, arm: Arm, origin: Origin) -> ArmRecord:
+    named = Origin(origin.suite, arm.name, origin.model, origin.commit, _now())
+    too_large = None if arm.limited else lack_of_memory(arm, plan.files.total_bytes, memory_available().available_bytes)
+    if too_large is not None:
+        return ArmRecord(named, plain=arm.plain, cold=arm.cold, settings=arm.settings, error=too_large)
     rate = None if arm.plain else _drive_rate(plan.files)
     notes = (WARM_CACHE,) if arm.cold and not page_cache.drop() else ()
     suite = plan.suite
@@ -97,6 +113,6 @@ def _run_arm(plan: Plan, arm: Arm, origin: Origin) -> ArmRecord:
         after = _drive_rate(plan.files) or rate
         middle = (rate.bytes_s + after.bytes_s) / 2
         values |= {"drive_bytes_s": middle, "drive_request_bytes": rate.request_bytes, "drive_depth": rate.depth}
-    named = Origin(origin.suite, arm.name, origin.model, origin.commit, _now())
+    named = replace(named, when=_now())
     values |= {"notes": (*notes, *values["notes"]), "plain": arm.plain, "cold": arm.cold, "settings": arm.settings}
     return ArmRecord(named, **values)
