@@ -11,7 +11,7 @@ PROBE_SECONDS = 26.0
 """What the probes take at scale 1 on an ordinary machine (their bounds are far higher)."""
 PROBE_LIMIT = 0.3
 """Share of the budget after which no further probe is begun, on a machine that is much slower than that."""
-PREPARE_SHARE = 0.2
+PREPARE_SHARE = 0.25
 CONFIRM_SHARE = 0.4
 """Of the time for measuring, what is kept for the last comparison."""
 CONFIRM_RUNS = 4 * FEWEST_CONFIRMATIONS

@@ -26,7 +26,7 @@ from autotune.race import Race, Turn, Verdict
 from autotune.reasons import reason
 from autotune.result import Arm, ArmState, DrivePoint, Fingerprint, Phase, TuneEvent, TuneResult
 from autotune.workbench import Bench, BenchCrashedError, BenchRefusedError, BenchTimeoutError, ProcessBench
-from autotune.worker import Loaded, Run
+from autotune.worker import Loaded, Prepared, Run
 from engine import __version__
 from engine.errors import GannetError
 from engine.gguf import ModelFiles
@@ -177,7 +177,7 @@ class Tuning:
         try:
             loaded = self._bench.load(self._files.path, settings, self._control)
             self._tell(Phase.PLAN, 0.20, "Computing the prompts to measure with")
-            prepared = self._bench.prepare(self._sane(), PREPARE_SHARE * self._budget_s, self._control)
+            prepared = self._prepare_prompts()
             model = self._model()
             guess = model.expect(self._operating({}, loaded)).seconds
             runs = [self._baseline(prompt, guess) for prompt in range(prepared.prompts)]
@@ -197,6 +197,14 @@ class Tuning:
         model = model.calibrated(self._operating({}, loaded), read_bytes, fmean(seconds))
         self._machine = _Machine(loaded, prepared.prompts, prepared.prompt_tok_s, model, fmean(seconds), 1.0 / guess)
         return self._machine
+
+    def _prepare_prompts(self) -> Prepared:
+        """Have the prompts computed. Raises `BenchTimeoutError` if there was not even time for the first of them."""
+        limit_s = PREPARE_SHARE * self._budget_s
+        prepared = self._bench.prepare(self._sane(), limit_s, self._control)
+        if not prepared.prompts:
+            raise BenchTimeoutError(f"the first tokens of a prompt took longer than {limit_s:.0f} s")
+        return prepared
 
     def _sane(self) -> dict[str, Any]:
         """What to compute the prompts with: they need not suffer from settings that change no answer."""
@@ -317,7 +325,9 @@ class Tuning:
                 raise TuningFailedError(f"the settings themselves fail: {error}")
         try:
             self._bench.load(self._files.path, self._base.model_dump(), self._control)
-            self._bench.prepare(self._sane(), PREPARE_SHARE * self._budget_s, self._control)
+            self._prepare_prompts()
+        except BenchTimeoutError:
+            raise
         except (BenchCrashedError, BenchRefusedError) as again:
             raise TuningFailedError(f"after {arm.name} failed ({error}) the model did not load: {again}") from again
 

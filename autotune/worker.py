@@ -119,8 +119,8 @@ class Worker:
     def prepare(self, settings: Mapping[str, Any], limit_s: float, texts: Sequence[str] = PROMPTS) -> Prepared:
         """Compute the prompts `texts` under `settings` and keep their states.
 
-        Keeps to `limit_s`: on a slow machine prompts are cut to their first tokens, then left out. Raises
-        `GannetError` if not even the first tokens of one could be computed.
+        Keeps to `limit_s`: on a slow machine prompts are cut to their first tokens, then left out; 0 prompts if not
+        even the first tokens of one could be computed.
         """
         loaded, _ = self._with(settings)
         begin = time.perf_counter()
@@ -137,8 +137,6 @@ class Worker:
             cut = cut or took * len(tokens) / FIRST_TOKENS > (end - now) / (len(prompts) - i)
             whole = None if cut else self._compute(loaded, tokens, end - now)
             self._held.append(whole or short)
-        if not self._held:
-            raise GannetError(f"the first tokens of a prompt took longer than {limit_s:.0f} s")
         done = sum(len(held.tokens) - 1 for held in self._held)
         return Prepared(len(self._held), cut, done / (time.perf_counter() - begin))
 

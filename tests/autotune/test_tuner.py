@@ -164,6 +164,13 @@ def test_where_even_the_first_token_takes_too_long_the_settings_stay_and_the_rea
     assert found.events[-1].phase is Phase.DONE
 
 
+def test_where_no_prompt_can_be_computed_in_time_the_settings_stay_without_an_error(files: ModelFiles) -> None:
+    found = tuned(files, plausible, prompts=0)
+    assert found.result.chosen == {}
+    assert "too short" in found.result.reason
+    assert any("first tokens" in note for note in found.result.notes)
+
+
 def test_an_arm_that_answers_differently_is_never_chosen_however_fast(files: ModelFiles) -> None:
     def wrong(settings: Settings) -> tuple[int, ...] | None:
         return (7, 7, 7) if settings["lookahead"] == 2 else None
