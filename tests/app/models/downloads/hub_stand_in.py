@@ -76,6 +76,7 @@ class _QuietServer(ThreadingHTTPServer):
 
 
 class _Handler(BaseHTTPRequestHandler):
+    timeout = 0.5  # seconds: a kept-alive connection that a client leaves idle must not hold up the end of a test
     hub: StandIn
     protocol_version = "HTTP/1.1"
 
