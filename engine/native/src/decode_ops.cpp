@@ -57,6 +57,11 @@ void LayerRun::release() {
     holding = false;
 }
 
+void LayerRun::fail(const char* why) {
+    failed.store(true, std::memory_order_relaxed);
+    model->store().fail(why);
+}
+
 void SerialOp::compute(ggml_tensor*, int ith, int, void* self) {
     if (ith != 0) return;
     const SerialOp& op = *static_cast<SerialOp*>(self);
@@ -82,8 +87,11 @@ void SelectOp::select() const {
     run.lookahead->judge(op.layer, run.chosen.data(), n);
     store.selected(op.layer, run.chosen.data(), nullptr, nullptr, n);
     run.slots.assign(n, -1);
-    store.acquire_all(op.layer, run.chosen.data(), n, run.slots.data());
-    run.holding = true;
+    run.holding = store.acquire_all(op.layer, run.chosen.data(), n, run.slots.data());
+    if (!run.holding) {
+        run.fail("there is not enough memory for the experts of one layer");
+        return;
+    }
     // One look at each: a read may land at any moment, and every rank must be in the order once.
     const auto last = static_cast<std::uint32_t>(store.index().layers()[op.layer].parts.size() - 1);
     run.order.resize(n);

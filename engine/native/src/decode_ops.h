@@ -29,6 +29,7 @@ struct LayerRun {
     bool scored = false;  // the lookahead has scores to publish
 
     void release();
+    void fail(const char* why);  // from any thread
 };
 
 struct SelectOp {
@@ -64,6 +65,7 @@ struct ExpertOp {
 
 // Products of always-used weights of one type with the same input.
 struct DenseOp {
+    LayerRun* run = nullptr;
     std::vector<const ggml_tensor*> products;
     RowKernel kernel;
     std::atomic<std::uint32_t> next{0};

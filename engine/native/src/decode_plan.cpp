@@ -1,6 +1,7 @@
 #include "decode_plan.h"
 
 #include <algorithm>
+#include <exception>
 
 #include "cpu_library.h"
 
@@ -68,6 +69,16 @@ bool one_token(const ggml_tensor* product) {
 
 bool same_input(const ggml_tensor* a, const ggml_tensor* b) {
     return a->src[1] == b->src[1] && a->src[2] == b->src[2];
+}
+
+// An exception must not leave one of ggml's threads: it ends the answer instead.
+template <typename Op>
+void guarded(ggml_tensor* t, int ith, int nth, void* self) {
+    try {
+        Op::compute(t, ith, nth, self);
+    } catch (const std::exception& e) {
+        static_cast<Op*>(self)->run->fail(e.what());
+    }
 }
 
 }  // namespace
@@ -159,7 +170,7 @@ void DecodePlan::end_serial(SelectOp* select) {
         for (ggml_tensor* node : small_) ggml_graph_add_node(op.graph, node);
         small_.clear();
     }
-    append(SerialOp::compute, 1, &op);
+    append(guarded<SerialOp>, 1, &op);
 }
 
 void DecodePlan::append(ggml_custom_op_t run, int n_tasks, void* op) {
@@ -199,7 +210,7 @@ int DecodePlan::append_experts(ggml_cgraph* graph, int i) {
         break;
     }
     for (ExpertOp::Product& product : op.products) RowKernel::find(product.node->src[0]->type, product.kernel);
-    append(ExpertOp::compute, GGML_N_TASKS_MAX, &op);
+    append(guarded<ExpertOp>, GGML_N_TASKS_MAX, &op);
     return last;
 }
 
@@ -210,7 +221,7 @@ void DecodePlan::append_predict(std::uint32_t layer, const ggml_tensor* ids) {
     if (!lookahead_.knows(layer)) lookahead_.learn(layer, router, static_cast<std::uint32_t>(ids->ne[0]));
     if (!lookahead_.knows(layer) || layer + 1 >= model_.store().index().n_layers()) return;
     predicts_.push_back({&layer_, layer, router.input});
-    append(PredictOp::compute, GGML_N_TASKS_MAX, &predicts_.back());
+    append(guarded<PredictOp>, GGML_N_TASKS_MAX, &predicts_.back());
 }
 
 // A product of one row with weights of ours, and those after it with the same input; false when ggml is
@@ -221,10 +232,11 @@ bool DecodePlan::append_dense(ggml_cgraph* graph, int i) {
     if (!takes_product(node) || !RowKernel::find(node->src[0]->type, kernel)) return false;
     end_serial(nullptr);
     DenseOp& op = dense_.emplace_back();
+    op.run = &layer_;
     op.products.push_back(node);
     op.kernel = kernel;
     join_products(graph, i, op);
-    append(DenseOp::compute, GGML_N_TASKS_MAX, &op);
+    append(guarded<DenseOp>, GGML_N_TASKS_MAX, &op);
     return true;
 }
 

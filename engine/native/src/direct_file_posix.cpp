@@ -2,6 +2,7 @@
 #ifndef _WIN32
 #include "direct_file.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <stdexcept>
@@ -14,6 +15,8 @@
 namespace gannet {
 namespace {
 
+constexpr std::size_t kMostAtOnce = std::size_t{1} << 30;  // systems refuse or cut what 31 bits do not hold
+constexpr const char* kEndsEarly = "the file ends early (was it changed or replaced?)";
 constexpr std::size_t kBlock = 4096;  // holds on every drive seen; STATX_DIOALIGN may ask for more
 
 std::size_t direct_alignment([[maybe_unused]] int fd) {
@@ -79,10 +82,13 @@ void DirectFile::close() noexcept {
 void DirectFile::read(std::uint64_t offset, std::byte* to, std::size_t size, std::size_t needed) const {
     std::size_t got = 0;
     while (got < needed) {
-        const ssize_t n = pread(static_cast<int>(handle_), to + got, size - got, static_cast<off_t>(offset + got));
+        // A direct read that stops inside a block has met the file's end; going on there is not allowed.
+        if (got % alignment_ != 0) throw std::runtime_error(kEndsEarly);
+        const std::size_t most = std::min(size - got, kMostAtOnce);
+        const ssize_t n = pread(static_cast<int>(handle_), to + got, most, static_cast<off_t>(offset + got));
         if (n < 0 && errno == EINTR) continue;
         if (n < 0) throw std::runtime_error(std::strerror(errno));
-        if (n == 0) throw std::runtime_error("the file ends early (was it changed or replaced?)");
+        if (n == 0) throw std::runtime_error(kEndsEarly);
         got += static_cast<std::size_t>(n);
     }
 }

@@ -3,13 +3,15 @@
 
 #include <algorithm>
 #include <map>
+#include <new>
 #include <stdexcept>
 #include <utility>
 
 namespace gannet {
 namespace {
 
-constexpr std::uint32_t kMinSlots = 2;  // a class: one to compute on, one to read into
+constexpr std::uint32_t kMinSlots = 2;     // a class: one to compute on, one to read into
+constexpr std::uint32_t kShrinkStep = 16;  // slots given back to the system under one lock
 
 std::vector<std::uint64_t> part_sizes(const LayerSpec& layer) {
     std::vector<std::uint64_t> sizes;
@@ -34,10 +36,20 @@ ExpertStore::ExpertStore(ExpertIndex index, std::vector<std::string> paths, Stor
     slot_of_.assign(std::size_t{index_.n_layers()} * index_.n_experts(), -1);
     make_classes(index_.layers());
     set_limits(settings_.cache_bytes);
-    set_io_threads(settings_.io_threads);
+    reserve_least();
+    try {
+        set_io_threads(settings_.io_threads);
+    } catch (...) {
+        stop();
+        throw;
+    }
 }
 
 ExpertStore::~ExpertStore() {
+    stop();
+}
+
+void ExpertStore::stop() {
     {
         const std::lock_guard<std::mutex> lock(mutex_);
         stop_ = true;
@@ -79,6 +91,17 @@ void ExpertStore::set_limits(std::uint64_t bytes) {
         const auto slots = static_cast<std::uint64_t>(share / static_cast<double>(c.pool->slot_bytes()));
         c.limit = static_cast<std::uint32_t>(
             std::clamp<std::uint64_t>(slots, std::min(kMinSlots, c.pool->max_slots()), c.pool->max_slots()));
+    }
+}
+
+// The slots without which a class could not make progress hold memory from the start.
+void ExpertStore::reserve_least() {
+    for (Class& c : classes_) {
+        while (c.used < std::min(kMinSlots, c.pool->max_slots())) {
+            const std::uint32_t id = c.uncommitted.back();
+            if (!commit(c, id)) throw std::bad_alloc();
+            c.free.push_back(id);
+        }
     }
 }
 
@@ -172,11 +195,7 @@ std::int32_t ExpertStore::take_slot(std::uint32_t cls, bool prefetch, std::size_
     }
     if (c.used < std::max<std::size_t>(c.limit, at_least) && !c.uncommitted.empty()) {
         const std::uint32_t id = c.uncommitted.back();
-        c.pool->commit(id - c.first);
-        c.uncommitted.pop_back();
-        c.used++;
-        slots_[id].committed = true;
-        return static_cast<std::int32_t>(id);
+        if (commit(c, id)) return static_cast<std::int32_t>(id);
     }
     std::int32_t id = victim(c, false);
     if (id < 0 && !prefetch) id = victim(c, true);
@@ -184,6 +203,22 @@ std::int32_t ExpertStore::take_slot(std::uint32_t cls, bool prefetch, std::size_
     unbind(static_cast<std::uint32_t>(id));
     c.free.pop_back();  // unbind has put it there
     return id;
+}
+
+// Takes the last uncommitted slot; false when the system has no memory for it, and then asks for no more
+// until the next resize: evicting still works.
+bool ExpertStore::commit(Class& c, std::uint32_t id) {
+    try {
+        c.pool->commit(id - c.first);
+    } catch (const std::bad_alloc&) {
+        refused_ = true;
+        c.limit = std::max(c.used, std::min(kMinSlots, c.pool->max_slots()));
+        return false;
+    }
+    c.uncommitted.pop_back();
+    c.used++;
+    slots_[id].committed = true;
+    return true;
 }
 
 void ExpertStore::bind(std::uint32_t id, Key key, bool speculative) {
@@ -205,7 +240,8 @@ void ExpertStore::bind(std::uint32_t id, Key key, bool speculative) {
 
 void ExpertStore::unbind(std::uint32_t id) {
     Slot& s = slots_[id];
-    queue_.forget(id);
+    const auto queued = [](const Part& p) { return p.pending != 0; };
+    if (std::any_of(s.parts.begin(), s.parts.end(), queued)) queue_.forget(id);
     if (s.speculative) count(s.doomed ? counters_.prefetch_cancelled : counters_.prefetch_wasted);
     if (!s.doomed) count(counters_.evictions);
     slot_of_[s.key] = -1;
@@ -215,12 +251,13 @@ void ExpertStore::unbind(std::uint32_t id) {
     class_of_slot(id).free.push_back(id);
 }
 
-void ExpertStore::shrink(Class& c) {
-    while (c.used > c.limit) {
+// Gives up to `most` slots above the limit back to the system, as far as pins and reads allow.
+void ExpertStore::shrink(Class& c, std::uint32_t most) {
+    for (; c.used > c.limit && most > 0; most--) {
         if (c.free.empty()) {
             std::int32_t id = victim(c, false);
             if (id < 0) id = victim(c, true);
-            if (id < 0) return;  // all pinned: release() comes back here
+            if (id < 0) return;  // all pinned or being read: unpin() and finish() come back here
             unbind(static_cast<std::uint32_t>(id));
         }
         const std::uint32_t id = c.free.back();
@@ -242,6 +279,11 @@ std::uint32_t ExpertStore::capacity(std::uint32_t layer) const {
 std::size_t ExpertStore::acquire(std::uint32_t layer, const std::uint32_t* experts, std::size_t n, std::uint32_t parts,
                                  std::int32_t* slots, std::size_t at_least) {
     const std::lock_guard<std::mutex> lock(mutex_);
+    return pin(layer, experts, n, parts, slots, at_least);
+}
+
+std::size_t ExpertStore::pin(std::uint32_t layer, const std::uint32_t* experts, std::size_t n, std::uint32_t parts,
+                             std::int32_t* slots, std::size_t at_least) {
     std::size_t got = 0;
     for (std::size_t i = 0; i < n; i++) {
         slots[i] = slot_of_[key_of(layer, experts[i])];
@@ -259,6 +301,7 @@ std::size_t ExpertStore::acquire(std::uint32_t layer, const std::uint32_t* exper
         }
         got++;
     }
+    pins_ += got;
     // First the parts that are computed first, of every expert: their products wait for one another.
     for (std::uint32_t p = 0; p < kMaxParts; p++) {
         for (std::size_t i = 0; i < n; i++) {
@@ -269,11 +312,19 @@ std::size_t ExpertStore::acquire(std::uint32_t layer, const std::uint32_t* exper
     return got;
 }
 
-void ExpertStore::acquire_all(std::uint32_t layer, const std::uint32_t* experts, std::size_t n, std::int32_t* slots) {
-    while (acquire(layer, experts, n, kAllParts, slots, n) < n) {
-        release(slots, n);
-        wait_progress();  // reads in flight hold slots; they land
+bool ExpertStore::acquire_all(std::uint32_t layer, const std::uint32_t* experts, std::size_t n, std::int32_t* slots) {
+    std::unique_lock<std::mutex> lock(mutex_);
+    refused_ = false;
+    while (pin(layer, experts, n, kAllParts, slots, n) < n) {
+        unpin(slots, n);
+        const bool others = pins_ > 0 || queue_.serving_demand() + queue_.serving_prefetch() > 0;
+        if (refused_ && !others) return false;
+        const std::uint64_t seen = progress_;  // reads in flight and other contexts' pins hold slots
+        slot_waiters_++;
+        while (others && progress_ == seen) sleep_until_landed(lock);
+        slot_waiters_--;
     }
+    return true;
 }
 
 bool ExpertStore::ready(std::int32_t slot, std::uint32_t part) const {
@@ -286,7 +337,11 @@ const std::byte* ExpertStore::wait(std::int32_t slot, std::uint32_t part) {
     if (!ready(slot, part)) wait_any(one, 1, part);
     const auto id = static_cast<std::uint32_t>(slot);
     const Part& p = slots_[id].parts[part];
-    if (p.state.load(std::memory_order_acquire) != State::kReady) return nullptr;
+    if (p.state.load(std::memory_order_acquire) != State::kReady) {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        if (error_.empty()) error_ = last_read_;
+        return nullptr;
+    }
     const Class& c = classes_[class_of_slot_[id]];
     return c.pool->region(id - c.first, part) + p.shift;
 }
@@ -311,21 +366,30 @@ void ExpertStore::sleep_until_landed(std::unique_lock<std::mutex>& lock) {
 
 void ExpertStore::release(const std::int32_t* slots, std::size_t n) {
     const std::lock_guard<std::mutex> lock(mutex_);
-    for (std::size_t i = 0; i < n; i++) {
-        if (slots[i] >= 0) slots_[static_cast<std::size_t>(slots[i])].pins--;
-    }
-    for (Class& c : classes_) shrink(c);
+    unpin(slots, n);
+    if (slot_waiters_ > 0) landed_.notify_all();
 }
 
-void ExpertStore::wait_progress() {
-    std::unique_lock<std::mutex> lock(mutex_);
-    const std::uint64_t reads = counters_.reads.load(std::memory_order_relaxed);
-    waiters_++;
-    while (queue_.serving_demand() + queue_.serving_prefetch() > 0 &&
-           counters_.reads.load(std::memory_order_relaxed) == reads) {
-        sleep_until_landed(lock);
+void ExpertStore::unpin(const std::int32_t* slots, std::size_t n) {
+    for (std::size_t i = 0; i < n; i++) {
+        if (slots[i] < 0) continue;
+        slots_[static_cast<std::size_t>(slots[i])].pins--;
+        pins_--;
+        progress_++;
     }
-    waiters_--;
+    for (Class& c : classes_) shrink(c, kShrinkStep);
+}
+
+std::uint64_t ExpertStore::progress() const {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return progress_;
+}
+
+void ExpertStore::wait_progress(std::uint64_t seen) {
+    std::unique_lock<std::mutex> lock(mutex_);
+    slot_waiters_++;
+    while (progress_ == seen) sleep_until_landed(lock);
+    slot_waiters_--;
 }
 
 // ---------------------------------------------------------------- control
@@ -334,9 +398,23 @@ std::uint64_t ExpertStore::resize(std::uint64_t bytes) {
     {
         const std::lock_guard<std::mutex> lock(mutex_);
         set_limits(bytes);
-        for (Class& c : classes_) shrink(c);
+    }
+    while (shrink_some()) {
     }
     return cache_bytes();
+}
+
+// One step of giving memory back; true when there is more to give. In steps, because the lock is held
+// while the system takes the pages, and a token must not wait for gigabytes.
+bool ExpertStore::shrink_some() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    bool more = false;
+    for (Class& c : classes_) {
+        const std::uint32_t before = c.used;
+        shrink(c, kShrinkStep);
+        more = more || (c.used < before && c.used > c.limit);
+    }
+    return more;
 }
 
 std::uint64_t ExpertStore::cache_bytes() const {
@@ -361,6 +439,11 @@ std::size_t ExpertStore::queued_demand() const {
 std::size_t ExpertStore::queued_prefetch() const {
     const std::lock_guard<std::mutex> lock(mutex_);
     return queue_.queued_prefetch() + queue_.serving_prefetch() + waiting_.size();
+}
+
+void ExpertStore::fail(const std::string& why) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (error_.empty()) error_ = why;
 }
 
 std::string ExpertStore::take_error() {

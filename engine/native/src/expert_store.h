@@ -16,6 +16,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -42,6 +43,7 @@ struct StoreSettings {
     std::uint64_t prefetch_chunk_bytes = 512 << 10;
     float prefetch_threshold = 0.2F;        // predictions less likely than this are not read
     std::uint64_t throttle_ns_per_mib = 0;  // slows every read down; for tests of slow drives
+    std::function<void(Key)> before_read;   // called without the lock; lets tests hold the drive still
     ResidencySettings residency;
 };
 
@@ -79,16 +81,20 @@ class ExpertStore {
     std::size_t acquire(std::uint32_t layer, const std::uint32_t* experts, std::size_t n, std::uint32_t parts,
                         std::int32_t* slots, std::size_t at_least = 0);
     // As acquire of all parts, but waits until all n have slots, even if the cache was made smaller than
-    // that in the meantime (`at_least` slots may then hold memory until they are released).
-    void acquire_all(std::uint32_t layer, const std::uint32_t* experts, std::size_t n, std::int32_t* slots);
+    // that in the meantime (`at_least` slots may then hold memory until they are released). False, with
+    // nothing pinned, when the system has no memory for so many.
+    bool acquire_all(std::uint32_t layer, const std::uint32_t* experts, std::size_t n, std::int32_t* slots);
     bool ready(std::int32_t slot, std::uint32_t part) const;
-    // First byte of the part in a pinned slot; blocks until it is there. nullptr when its read failed.
+    // First byte of the part in a pinned slot; blocks until it is there. nullptr when its read failed,
+    // which sets the error: a read that nobody needed fails in silence and is asked for again.
     const std::byte* wait(std::int32_t slot, std::uint32_t part);
     // Blocks until at least one of n pinned slots has its part there or failed.
     void wait_any(const std::int32_t* slots, std::size_t n, std::uint32_t part);
     void release(const std::int32_t* slots, std::size_t n);
-    // Blocks until a read lands or a slot is released.
-    void wait_progress();
+    // Changes whenever a slot may have become free: a read landed or a pin was released.
+    std::uint64_t progress() const;
+    // Blocks until progress() is no longer what was `seen` before a failed acquire.
+    void wait_progress(std::uint64_t seen);
 
     // ---- lookahead
     // Shields these experts from eviction and queues those that are neither in memory nor on their way, of
@@ -110,7 +116,9 @@ class ExpertStore {
     std::uint64_t used_bytes() const;
     std::size_t queued_demand() const;
     std::size_t queued_prefetch() const;
-    // The first failed read since the last call, or empty.
+    // The answer being computed cannot be: take_error() will say this, if nothing was wrong before.
+    void fail(const std::string& why);
+    // The first failure that ended an answer since the last call, or empty.
     std::string take_error();
     // By key: 1 when resident.
     std::vector<std::uint8_t> resident() const;
@@ -160,12 +168,20 @@ class ExpertStore {
     void make_classes(const std::vector<LayerSpec>& layers);
     void set_limits(std::uint64_t bytes);
 
+    void stop();
+
     // All below: with mutex_ held.
+    std::size_t pin(std::uint32_t layer, const std::uint32_t* experts, std::size_t n, std::uint32_t parts,
+                    std::int32_t* slots, std::size_t at_least);
+    void unpin(const std::int32_t* slots, std::size_t n);
+    bool commit(Class& c, std::uint32_t slot);
+    void reserve_least();
+    bool shrink_some();
     std::int32_t take_slot(std::uint32_t cls, bool prefetch, std::size_t at_least);
     std::int32_t victim(const Class& c, bool shielded) const;
     void bind(std::uint32_t slot, Key key, bool speculative);
     void unbind(std::uint32_t slot);
-    void shrink(Class& c);
+    void shrink(Class& c, std::uint32_t most);
     void request(std::uint32_t slot, std::uint32_t parts, bool demand);
     void request_part(std::uint32_t slot, std::uint32_t part, bool demand);
     void cancel(std::uint32_t slot);
@@ -213,7 +229,12 @@ class ExpertStore {
     std::uint64_t drive_since_ = 0;  // when the first of the reads in service began
     std::uint64_t drive_busy_ = 0;   // ns with a read in service since observed_
     std::uint64_t observed_ = 0;
-    std::string error_;
+    std::string error_;      // ended an answer, not fetched yet
+    std::string last_read_;  // why the last failed read failed
+    std::uint64_t progress_ = 0;
+    std::uint64_t pins_ = 0;          // of all slots
+    bool refused_ = false;            // the system gave no memory the last time it was asked
+    std::uint32_t slot_waiters_ = 0;  // threads that sleep until progress_ changes
     std::uint32_t waiters_ = 0;
     std::uint64_t stall_begin_ = 0;
     bool stop_ = false;

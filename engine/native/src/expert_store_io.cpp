@@ -179,12 +179,14 @@ void ExpertStore::finish(const ReadChunk& chunk, const std::string& error) {
     if (!error.empty()) {
         p.missing |= bits;
         p.state.store(State::kFailed, std::memory_order_release);
-        if (error_.empty()) error_ = error;
+        last_read_ = error;
     } else if (p.pending == 0 && p.missing == 0) {
         p.state.store(State::kReady, std::memory_order_release);
     }
     if (s.doomed && s.in_flight == 0 && s.pins == 0) unbind(chunk.slot);
-    if (waiters_ > 0) landed_.notify_all();
+    shrink(class_of_slot(chunk.slot), 1);
+    progress_++;
+    if (waiters_ + slot_waiters_ > 0) landed_.notify_all();
 }
 
 void ExpertStore::set_io_threads(std::uint32_t n) {
@@ -228,6 +230,7 @@ void ExpertStore::io_main(std::uint32_t number) {
         const Key key = slots_[chunk.slot].key;
         start(chunk);
         lock.unlock();
+        if (settings_.before_read) settings_.before_read(key);
         const std::string error = read(files, chunk, key);
         lock.lock();
         finish(chunk, error);

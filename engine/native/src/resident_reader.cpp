@@ -18,7 +18,18 @@ constexpr std::uint64_t kLargestBlock = 64 << 10;
 
 ResidentReader::ResidentReader(std::vector<std::string> paths, std::uint32_t threads, bool direct)
     : paths_(std::move(paths)), direct_(direct) {
-    for (std::uint32_t i = 0; i < std::max(1U, threads); i++) threads_.emplace_back([this] { main(); });
+    const std::uint32_t n = std::max(1U, threads);
+    in_service_.reserve(n);
+    try {
+        for (std::uint32_t i = 0; i < n; i++) {
+            AddressSpace bounce(kPiece + 2 * kLargestBlock, AddressSpace::Access::kReadWrite);
+            bounce.commit(0, bounce.size());
+            threads_.emplace_back([this, memory = std::move(bounce)] { main(memory.data()); });
+        }
+    } catch (...) {
+        end_threads();
+        throw;
+    }
 }
 
 ResidentReader::~ResidentReader() {
@@ -37,7 +48,7 @@ void ResidentReader::read(std::uint32_t file, std::uint64_t offset, std::uint64_
 
 std::string ResidentReader::finish() {
     std::unique_lock<std::mutex> lock(mutex_);
-    idle_.wait(lock, [this] { return pieces_.empty() && in_service_ == 0; });
+    idle_.wait(lock, [this] { return pieces_.empty() && in_service_.empty(); });
     std::string error = std::exchange(error_, {});
     lock.unlock();
     end_threads();
@@ -60,24 +71,31 @@ void ResidentReader::cancel() {
     idle_.notify_all();
 }
 
-void ResidentReader::main() {
+void ResidentReader::forget(const std::byte* to, std::uint64_t size) {
+    const auto inside = [&](const std::byte* p) { return p >= to && p < to + size; };
+    std::unique_lock<std::mutex> lock(mutex_);
+    const auto gone = std::remove_if(pieces_.begin(), pieces_.end(), [&](const Piece& p) { return inside(p.to); });
+    pieces_.erase(gone, pieces_.end());
+    idle_.notify_all();
+    idle_.wait(lock, [&] { return std::none_of(in_service_.begin(), in_service_.end(), inside); });
+}
+
+void ResidentReader::main(std::byte* bounce) {
     std::vector<DirectFile> files(paths_.size());
-    AddressSpace bounce(kPiece + 2 * kLargestBlock, AddressSpace::Access::kReadWrite);
-    bounce.commit(0, bounce.size());
     std::unique_lock<std::mutex> lock(mutex_);
     for (;;) {
         work_.wait(lock, [this] { return stop_ || !pieces_.empty(); });
         if (stop_) return;
         const Piece piece = pieces_.front();
         pieces_.pop_front();
-        in_service_++;
+        in_service_.push_back(piece.to);
         lock.unlock();
-        std::string error = copy(files, bounce.data(), piece);
+        std::string error = copy(files, bounce, piece);
         lock.lock();
-        in_service_--;
+        in_service_.erase(std::find(in_service_.begin(), in_service_.end(), piece.to));
         done_ += piece.size;
         if (!error.empty() && error_.empty()) error_ = std::move(error);
-        if (pieces_.empty() && in_service_ == 0) idle_.notify_all();
+        idle_.notify_all();
     }
 }
 

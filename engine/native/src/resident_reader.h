@@ -28,10 +28,13 @@ class ResidentReader {
 
     // Queues bytes [offset, offset + size) of a file to be copied to `to`, which must stay valid until finish().
     void read(std::uint32_t file, std::uint64_t offset, std::uint64_t size, std::byte* to);
-    // Waits for everything queued and ends the threads: nothing can be read after it. Returns the
-    // first error, or an empty string.
+    // Waits for everything queued that was not dropped and ends the threads: nothing can be read after it.
+    // Returns the first error, or an empty string.
     std::string finish();
+    // Drops what is not begun.
     void cancel();
+    // Drops the pieces bound for [to, to + size) and waits for those being read: the memory is going away.
+    void forget(const std::byte* to, std::uint64_t size);
     std::uint64_t bytes_queued() const { return queued_.load(std::memory_order_relaxed); }
     std::uint64_t bytes_done() const { return done_.load(std::memory_order_relaxed); }
 
@@ -42,7 +45,7 @@ class ResidentReader {
         std::uint64_t size = 0;
         std::byte* to = nullptr;
     };
-    void main();
+    void main(std::byte* bounce);
     void end_threads();
     std::string copy(std::vector<DirectFile>& files, std::byte* bounce, const Piece& piece);
 
@@ -54,7 +57,7 @@ class ResidentReader {
     std::condition_variable work_;
     std::condition_variable idle_;
     std::deque<Piece> pieces_;
-    std::size_t in_service_ = 0;
+    std::vector<const std::byte*> in_service_;  // where to, of the pieces being read
     std::string error_;
     bool stop_ = false;
     std::vector<std::thread> threads_;

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <exception>
 #include <memory>
+#include <mutex>
 
 #include "cpu_library.h"
 #include "decode_plan.h"
@@ -49,7 +50,8 @@ ggml_status compute(ggml_backend_t b, ggml_cgraph* graph) {
         const Timed timed(self.model->counters().compute_ns);
         count_tokens(*self.model, graph);
         return self.decode->takes(graph) ? self.decode->run(graph) : self.waves->run(graph);
-    } catch (const std::exception&) {
+    } catch (const std::exception& e) {
+        self.model->store().fail(e.what());
         return GGML_STATUS_FAILED;
     }
 }
@@ -108,7 +110,7 @@ void device_props(ggml_backend_dev_t dev, ggml_backend_dev_props* props) {
     props->type = GGML_BACKEND_DEVICE_TYPE_ACCEL;
 }
 
-ggml_backend_t init_backend(ggml_backend_dev_t registered, const char*) {
+ggml_backend_t make_instance(ggml_backend_dev_t registered) {
     auto self = std::make_unique<Instance>();
     self->model = in_setup.load();
     self->device = *abi::of(registered);
@@ -116,6 +118,7 @@ ggml_backend_t init_backend(ggml_backend_dev_t registered, const char*) {
     self->device.calls.supports_op = self->model == nullptr ? supports_nothing : supports_op;
     if (self->model != nullptr) {
         self->cpu = ggml_backend_dev_init(cpu_library().device, nullptr);
+        if (self->cpu == nullptr) return nullptr;
         self->decode = std::make_unique<DecodePlan>(*self->model, self->cpu);
         self->waves = std::make_unique<WavePlan>(*self->model, self->cpu);
     }
@@ -128,6 +131,15 @@ ggml_backend_t init_backend(ggml_backend_dev_t registered, const char*) {
     self->backend.device = abi::handle(&self->device);
     self->backend.context = self.get();
     return abi::handle(&self.release()->backend);
+}
+
+// llama.cpp reports a backend that is nullptr; an exception must not cross it.
+ggml_backend_t init_backend(ggml_backend_dev_t registered, const char*) {
+    try {
+        return make_instance(registered);
+    } catch (const std::exception&) {
+        return nullptr;
+    }
 }
 
 // ---- registry
@@ -177,6 +189,9 @@ void fill_tables() {
 
 // ---- read-ahead of mapped files
 
+// Loads may overlap: the first one that lives replaces the function, the last one puts it back.
+std::mutex map_mutex;
+int maps_without_read_ahead = 0;
 void* (*cpu_proc_address)(ggml_backend_reg_t, const char*) = nullptr;
 bool say_numa() {
     return true;
@@ -206,12 +221,16 @@ Setup::~Setup() {
 }
 
 NoMapReadAhead::NoMapReadAhead() {
+    const std::lock_guard<std::mutex> lock(map_mutex);
+    if (maps_without_read_ahead++ > 0) return;
     abi::Registry* cpu = abi::of(cpu_library().registry);
     cpu_proc_address = cpu->calls.get_proc_address;
     cpu->calls.get_proc_address = proc_address_saying_numa;
 }
 
 NoMapReadAhead::~NoMapReadAhead() {
+    const std::lock_guard<std::mutex> lock(map_mutex);
+    if (--maps_without_read_ahead > 0) return;
     abi::of(cpu_library().registry)->calls.get_proc_address = cpu_proc_address;
 }
 

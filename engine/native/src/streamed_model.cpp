@@ -3,6 +3,7 @@
 #include <cstring>
 #include <memory>
 #include <stdexcept>
+#include <utility>
 
 #include "address_space.h"
 #include "cpu_library.h"
@@ -12,29 +13,39 @@ namespace {
 
 constexpr std::size_t kAlignment = 64;  // what ggml's kernels expect of tensors
 
+// A buffer may be freed while its weights are still being read (a load that llama.cpp gives up), and after
+// its model (at the end of the program): it keeps the reader, and takes leave of it.
+struct Memory {
+    AddressSpace space;
+    std::shared_ptr<ResidentReader> reader;  // none: nothing is ever read into it
+};
+
 AddressSpace& space(ggml_backend_buffer_t b) {
-    return *static_cast<AddressSpace*>(abi::of(b)->context);
+    return static_cast<Memory*>(abi::of(b)->context)->space;
 }
 StreamedModel& model(ggml_backend_buffer_t b) {
     return *static_cast<StreamedModel*>(abi::of(abi::of(b)->type)->context);
 }
 
 void free_buffer(ggml_backend_buffer_t b) {
-    delete static_cast<AddressSpace*>(abi::of(b)->context);
+    const std::unique_ptr<Memory> memory(static_cast<Memory*>(abi::of(b)->context));
+    if (memory->reader != nullptr) memory->reader->forget(memory->space.data(), memory->space.size());
 }
 void* base(ggml_backend_buffer_t b) {
     return space(b).data();
 }
 
 ggml_backend_buffer_t make_buffer(ggml_backend_buffer_type_t type, std::size_t size, AddressSpace::Access access,
-                                  abi::BufferCalls calls) {
+                                  abi::BufferCalls calls, std::shared_ptr<ResidentReader> reader) {
     try {
-        auto memory = std::make_unique<AddressSpace>(size, access);
-        if (access == AddressSpace::Access::kReadWrite && size > 0) memory->commit(0, size);
+        auto memory = std::make_unique<Memory>(Memory{AddressSpace(size, access), std::move(reader)});
+        if (access == AddressSpace::Access::kReadWrite && size > 0) memory->space.commit(0, size);
         calls.free_buffer = free_buffer;
         calls.get_base = base;
-        return abi::ggml_backend_buffer_init(type, calls, memory.release(), size);
-    } catch (const std::bad_alloc&) {
+        ggml_backend_buffer_t buffer = abi::ggml_backend_buffer_init(type, calls, memory.get(), size);
+        memory.release();  // owned by the buffer now
+        return buffer;
+    } catch (const std::exception&) {
         return nullptr;  // llama.cpp reports the failed allocation
     }
 }
@@ -54,7 +65,7 @@ ggml_backend_buffer_t alloc_experts(ggml_backend_buffer_type_t type, std::size_t
     calls.get_tensor = zero_get;
     calls.memset_tensor = ignore_memset;
     calls.clear = ignore_clear;
-    return make_buffer(type, size, AddressSpace::Access::kNone, calls);
+    return make_buffer(type, size, AddressSpace::Access::kNone, calls, nullptr);
 }
 
 // ---- resident weights: read from the file, whatever pointer llama.cpp offers
@@ -87,7 +98,8 @@ ggml_backend_buffer_t alloc_resident(ggml_backend_buffer_type_t type, std::size_
     calls.get_tensor = resident_get;
     calls.memset_tensor = resident_memset;
     calls.clear = resident_clear;
-    return make_buffer(type, size, AddressSpace::Access::kReadWrite, calls);
+    auto* owner = static_cast<StreamedModel*>(abi::of(type)->context);
+    return make_buffer(type, size, AddressSpace::Access::kReadWrite, calls, owner->shared_resident());
 }
 
 const char* expert_name(ggml_backend_buffer_type_t) {
@@ -122,7 +134,7 @@ StreamedModel::StreamedModel(std::vector<std::string> paths, std::vector<LayerSp
     resident_type_.device = cpu;
     resident_type_.context = this;
     store_ = std::make_unique<ExpertStore>(ExpertIndex(std::move(layers)), paths, settings.store, counters_);
-    resident_ = std::make_unique<ResidentReader>(std::move(paths), settings.store.io_threads, settings.store.direct);
+    resident_ = std::make_shared<ResidentReader>(std::move(paths), settings.store.io_threads, settings.store.direct);
 }
 
 const TensorPlace* StreamedModel::place(const std::string& tensor) const {

@@ -48,6 +48,7 @@ class StreamedModel {
 
     ExpertStore& store() { return *store_; }
     ResidentReader& resident() { return *resident_; }
+    std::shared_ptr<ResidentReader> shared_resident() { return resident_; }
     Counters& counters() { return counters_; }
     const ModelSettings& settings() const { return settings_; }
     // Layers predicted ahead; a change takes effect with the next token.
@@ -65,7 +66,7 @@ class StreamedModel {
     Counters counters_;
     std::unordered_map<std::string, TensorPlace> places_;
     std::unique_ptr<ExpertStore> store_;
-    std::unique_ptr<ResidentReader> resident_;
+    std::shared_ptr<ResidentReader> resident_;
     abi::BufferType expert_type_{};
     abi::BufferType resident_type_{};
 };

@@ -12,10 +12,11 @@ constexpr std::size_t kRowsPerBatch = 2048;  // bounds the scratch memory of a b
 WavePlan::WavePlan(StreamedModel& model, ggml_backend_t cpu) : model_(model), cpu_(cpu), batch_(cpu) {}
 
 WavePlan::~WavePlan() {
-    leave_layer();
+    if (in_layer_) reset();
 }
 
 ggml_status WavePlan::run(ggml_cgraph* graph) {
+    reset();
     ggml_status status = GGML_STATUS_SUCCESS;
     for (int i = 0; i < ggml_graph_n_nodes(graph) && status == GGML_STATUS_SUCCESS; i++) {
         ggml_tensor* node = ggml_graph_node(graph, i);
@@ -27,9 +28,16 @@ ggml_status WavePlan::run(ggml_cgraph* graph) {
         }
     }
     if (status == GGML_STATUS_SUCCESS) status = flush();
-    segment_.clear();
-    leave_layer();
+    reset();
     return status;
+}
+
+// Lets go of what a run that was cut short, by an error or an exception, has left.
+void WavePlan::reset() {
+    segment_.clear();
+    for (const Bound& b : bound_) model_.store().release(&b.slot, 1);
+    bound_.clear();
+    leave_layer();
 }
 
 ggml_status WavePlan::flush() {
@@ -81,8 +89,8 @@ void WavePlan::enter_layer(std::uint32_t layer, const ggml_tensor* ids) {
     }
     slots_.assign(experts_.size(), -1);
     store.selected(layer, experts_.data(), rows_.data(), weights_.data(), experts_.size());
-    pinned_ = experts_.size() <= store.capacity(layer);
-    if (pinned_) store.acquire_all(layer, experts_.data(), experts_.size(), slots_.data());
+    pinned_ = experts_.size() <= store.capacity(layer) &&
+              store.acquire_all(layer, experts_.data(), experts_.size(), slots_.data());
 }
 
 void WavePlan::leave_layer() {
@@ -92,14 +100,15 @@ void WavePlan::leave_layer() {
     in_layer_ = false;
 }
 
-// Asks for slots for experts that have none and moves those that got one to `bound`.
-void WavePlan::bind(std::vector<std::uint32_t>& unbound, std::vector<Bound>& bound, std::uint32_t part) {
+// Asks for slots for experts that have none and moves those that got one to `bound_`.
+void WavePlan::bind(std::vector<std::uint32_t>& unbound, std::uint32_t part) {
     std::vector<std::int32_t> slots(unbound.size(), -1);
+    bound_.reserve(bound_.size() + unbound.size());  // what is pinned must be noted
     model_.store().acquire(layer_, unbound.data(), unbound.size(), 1U << part, slots.data());
     std::size_t kept = 0;
     for (std::size_t i = 0; i < unbound.size(); i++) {
         if (slots[i] >= 0) {
-            bound.push_back({unbound[i], slots[i]});
+            bound_.push_back({unbound[i], slots[i]});
         } else {
             unbound[kept++] = unbound[i];
         }
@@ -107,45 +116,46 @@ void WavePlan::bind(std::vector<std::uint32_t>& unbound, std::vector<Bound>& bou
     unbound.resize(kept);
 }
 
-// Computes the bound experts whose part has arrived, and lets their slots go.
+// Computes those of `bound` whose part has arrived, and lets the slots of this wave alone go.
 ggml_status WavePlan::compute_arrived(std::vector<Bound>& bound, std::uint32_t part) {
     ExpertStore& store = model_.store();
     ggml_status status = GGML_STATUS_SUCCESS;
-    std::vector<Bound> waiting;
-    std::vector<std::int32_t> done;
-    for (const Bound& b : bound) {
-        const bool full = batch_.rows() > 0 && batch_.rows() + batch_.rows_of(b.expert) > kRowsPerBatch;
-        if (full || status != GGML_STATUS_SUCCESS || !store.ready(b.slot, part)) {
-            waiting.push_back(b);
-            continue;
-        }
-        done.push_back(b.slot);
+    const auto fits = [&](const Bound& b) {
+        return batch_.rows() == 0 || batch_.rows() + batch_.rows_of(b.expert) <= kRowsPerBatch;
+    };
+    const auto waiting = std::stable_partition(bound.begin(), bound.end(), [&](const Bound& b) {
+        if (status != GGML_STATUS_SUCCESS || !fits(b) || !store.ready(b.slot, part)) return true;
         const std::byte* weights = store.wait(b.slot, part);
         if (weights == nullptr)
             status = GGML_STATUS_FAILED;
         else
             batch_.add(b.expert, weights);
-    }
+        return false;
+    });
     if (status == GGML_STATUS_SUCCESS) status = batch_.run();
-    if (!pinned_) store.release(done.data(), done.size());
-    bound = std::move(waiting);
+    if (!pinned_) {
+        for (auto b = waiting; b != bound.end(); ++b) store.release(&b->slot, 1);
+    }
+    bound.erase(waiting, bound.end());
     return status;
 }
 
 ggml_status WavePlan::wave(std::uint32_t part) {
     ExpertStore& store = model_.store();
     std::vector<std::uint32_t> unbound;
-    std::vector<Bound> bound;
+    std::vector<Bound> whole_layer;
     if (pinned_) {
-        for (std::size_t i = 0; i < experts_.size(); i++) bound.push_back({experts_[i], slots_[i]});
+        for (std::size_t i = 0; i < experts_.size(); i++) whole_layer.push_back({experts_[i], slots_[i]});
     } else {
         unbound = experts_;
     }
+    std::vector<Bound>& bound = pinned_ ? whole_layer : bound_;
     ggml_status status = GGML_STATUS_SUCCESS;
     while ((!unbound.empty() || !bound.empty()) && status == GGML_STATUS_SUCCESS) {
-        if (!unbound.empty()) bind(unbound, bound, part);
+        const std::uint64_t seen = store.progress();
+        if (!unbound.empty()) bind(unbound, part);
         if (bound.empty()) {
-            store.wait_progress();
+            store.wait_progress(seen);  // reads in flight and other contexts hold all slots
             continue;
         }
         std::vector<std::int32_t> slots;
@@ -153,9 +163,6 @@ ggml_status WavePlan::wave(std::uint32_t part) {
         store.wait_any(slots.data(), slots.size(), part);
         count(model_.counters().waves);
         status = compute_arrived(bound, part);
-    }
-    if (!pinned_) {
-        for (const Bound& b : bound) store.release(&b.slot, 1);
     }
     return status;
 }

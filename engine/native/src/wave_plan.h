@@ -33,13 +33,15 @@ class WavePlan {
     ggml_status experts(ggml_tensor* node);
     void enter_layer(std::uint32_t layer, const ggml_tensor* ids);
     void leave_layer();
+    void reset();
     ggml_status wave(std::uint32_t part);
-    void bind(std::vector<std::uint32_t>& unbound, std::vector<Bound>& bound, std::uint32_t part);
+    void bind(std::vector<std::uint32_t>& unbound, std::uint32_t part);
     ggml_status compute_arrived(std::vector<Bound>& bound, std::uint32_t part);
 
     StreamedModel& model_;
     ggml_backend_t cpu_;
     ExpertBatch batch_;
+    std::vector<Bound> bound_;           // pinned for this wave alone
     std::vector<ggml_tensor*> segment_;  // nodes for ggml, not run yet
 
     // The layer being run: its distinct experts, and their slots where all of them are pinned throughout.
