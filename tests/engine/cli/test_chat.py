@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import select
 import signal
 import subprocess
 import sys
@@ -103,13 +104,25 @@ if sys.platform != "win32":
             """What was shown up to `text` since the last call."""
             end = time.monotonic() + seconds
             while text not in self.shown:
-                assert time.monotonic() < end, f"{text!r} did not come in {self.shown!r}"
+                assert self.readable(end - time.monotonic()), f"{text!r} did not come in {self.shown!r}"
                 try:
                     self.shown += os.read(self.master, 4096).decode(errors="replace")
                 except OSError:  # the other end has gone
                     raise AssertionError(f"{text!r} did not come in {self.shown!r}") from None
             before, _, self.shown = self.shown.partition(text)
             return before
+
+        def readable(self, seconds: float) -> bool:
+            return bool(select.select([self.master], [], [], max(seconds, 0))[0])
+
+        def interrupt_until(self, text: str) -> None:
+            """Ctrl-C until it has been seen: one that comes while the prompt is being drawn waits for the next key."""
+            for _ in range(20):
+                os.kill(self.process.pid, signal.SIGINT)
+                if self.readable(1):
+                    self.wait_for(text)
+                    return
+            raise AssertionError(f"{text!r} did not come")
 
         def close(self) -> None:
             self.process.kill()
@@ -141,8 +154,7 @@ if sys.platform != "win32":
 
     def test_ctrl_c_at_the_prompt_says_how_to_leave_and_ctrl_d_leaves(terminal: Terminal) -> None:
         terminal.wait_for("> ")
-        os.kill(terminal.process.pid, signal.SIGINT)
-        terminal.wait_for("/quit leaves")
+        terminal.interrupt_until("/quit leaves")
         terminal.wait_for("> ")  # only then does readline, and not the terminal itself, see the key
         terminal.type("\x04")
         assert terminal.process.wait(30) == 0
