@@ -56,6 +56,10 @@
    <translation>Kontextlänge</translation>
   </message>
   <message>
+   <source>Count which experts a model uses and read the most used ones in idle time after the next start.</source>
+   <translation>Zählen, welche Experten ein Modell benutzt, und nach dem nächsten Start die meistbenutzten in freier Zeit lesen.</translation>
+  </message>
+  <message>
    <source>Delete</source>
    <translation>Löschen</translation>
   </message>
@@ -166,6 +170,10 @@
   <message>
    <source>Read threads</source>
    <translation>Lese-Threads</translation>
+  </message>
+  <message>
+   <source>Remember popular experts</source>
+   <translation>Beliebte Experten merken</translation>
   </message>
   <message>
    <source>Repeat penalty</source>
