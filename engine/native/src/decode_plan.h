@@ -27,7 +27,6 @@ class DecodePlan {
 
     // One token, experts that all have slots, types with a dot product: what run() takes.
     bool takes(ggml_cgraph* graph) const;
-    const Lookahead& lookahead() const { return lookahead_; }
     ggml_status run(ggml_cgraph* graph);
 
   private:
