@@ -16,6 +16,7 @@ from pathlib import Path
 
 AUTOTUNE_COMMANDS = ("tune", "probe")
 DOWNLOAD_WORKER = "download-worker"  # how the packaged window starts the process of a download
+ENGINE_PROGRAM = "gannet-engine"  # beside `gannet` in a packaged program: the one with a console
 DEMO_MODEL = Path(__file__).resolve().parent / "assets" / "demo-moe.gguf"
 
 
@@ -32,6 +33,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if args[0] == DOWNLOAD_WORKER:
         return command("app.models.downloads.worker")(args)
     return command("engine.cli")(args)
+
+
+def packaged(*arguments: str) -> list[str] | None:
+    """The command line that runs `arguments` with a packaged program's engine; None where Python runs the code.
+
+    The only place that knows how a packaged program starts another process of its own.
+    """
+    if not getattr(sys, "frozen", False):
+        return None
+    running = Path(sys.executable)
+    suffix = ".exe" if running.suffix.lower() == ".exe" else ""
+    return [str(running.with_name(ENGINE_PROGRAM + suffix)), *arguments]
 
 
 def version() -> str:

@@ -63,11 +63,11 @@ class Ggml:
     """Functions by their C names: `lib.ggml_init(...)`. Raises OSError where the libraries are not to be found."""
 
     def __init__(self) -> None:
-        import llama_cpp  # loads the libraries, with whatever search paths the platform needs
+        from engine import backends  # loads the libraries, with whatever search paths the platform needs
 
-        folder = Path(llama_cpp.__file__).parent / "lib"
+        backends.load_cpu()
         for stem, table in (("ggml-base", _BASE), ("ggml", _REGISTRY)):
-            library = ctypes.CDLL(str(_library(folder, stem)))
+            library = ctypes.CDLL(str(_library(backends.LIBRARIES, stem)))
             for name, (result, arguments) in table.items():
                 function = getattr(library, name)
                 function.restype, function.argtypes = result, arguments

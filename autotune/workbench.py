@@ -14,6 +14,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import IO, Any, Protocol, TypeVar
 
+import gannet
 from autotune.control import Control
 from autotune.prompts import PROMPTS
 from autotune.worker import Census, Loaded, Prepared, Run
@@ -56,10 +57,8 @@ class Bench(Protocol):
 
 
 def worker_command() -> list[str]:
-    """How this program starts the worker, in a checkout and in a frozen application."""
-    if getattr(sys, "frozen", False):
-        return [sys.executable, "tune", "--worker"]
-    return [sys.executable, "-m", "autotune.worker"]
+    """How this program starts the worker, in a checkout and packaged."""
+    return gannet.packaged("tune", "--worker") or [sys.executable, "-m", "autotune.worker"]
 
 
 class ProcessBench:

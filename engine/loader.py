@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import logging
 import time
 from collections.abc import Callable
@@ -11,7 +12,7 @@ from types import TracebackType
 
 import llama_cpp
 
-from engine import llama_log, stock
+from engine import backends, llama_log, stock
 from engine.census import CensusError, CensusFile
 from engine.errors import GannetError, LoadCancelledError, ModelFileError
 from engine.gguf import ModelFiles
@@ -23,6 +24,7 @@ from engine.sizes import format_bytes
 from engine.streaming import Streamer
 from engine.telemetry import ExpertMap, Telemetry, expert_map, snapshot
 
+_NO_DEVICES = (ctypes.c_void_p * 1)(None)
 Progress = Callable[[float, str], None]
 Cancelled = Callable[[], bool]
 
@@ -144,6 +146,7 @@ def load(
     Raises `LoadCancelledError`, `ModelFileError` (llama.cpp refused the file) or `GannetError` (no memory).
     """
     started = time.perf_counter()
+    backends.load_cpu()
     settings = settings.model_copy(update={"context_length": _context_length(files, settings)})
     watch = _Watch(progress, cancelled)
     plan = plan_memory(files, settings, memory_available())
@@ -220,6 +223,8 @@ class _Watch:
         """Set what `Llama` has no argument for."""
         # ggml's AMX buffers crash on K-quants on some machines, and their kernels round differently.
         params.use_extra_bufts = False
+        # A graphics card's backend, loaded to be measured, must not take part: the answers are those of the CPU.
+        params.devices = ctypes.cast(_NO_DEVICES, ctypes.c_void_p)  # type: ignore[assignment]
         params.progress_callback = self._callback
 
     def _on_progress(self, share: float, _user_data: object) -> bool:

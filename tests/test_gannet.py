@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import tomllib
 from collections.abc import Sequence
 from pathlib import Path
@@ -105,3 +106,13 @@ def test_a_window_needs_the_application_and_a_display(
 def test_the_demo_model_is_where_the_command_looks(demo_model: Path) -> None:
     assert demo_model == gannet.DEMO_MODEL
     assert demo_model.read_bytes()[:4] == b"GGUF"
+
+
+def test_a_checkout_starts_itself_with_python_and_a_packaged_program_its_engine(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    assert gannet.packaged("serve") is None
+    monkeypatch.setattr(sys, "frozen", True, raising=False)
+    for running, engine in (("gannet", "gannet-engine"), ("G.exe", "gannet-engine.exe"), ("v1.2", "gannet-engine")):
+        monkeypatch.setattr(sys, "executable", str(tmp_path / running))
+        assert gannet.packaged("serve", "--port", "0") == [str(tmp_path / engine), "serve", "--port", "0"]

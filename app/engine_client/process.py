@@ -12,6 +12,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, QProcess, QTimer, Signal
 
+import gannet
 from app.engine_client.problem import Crash, crash_reason
 from app.i18n import tr
 
@@ -32,10 +33,8 @@ class Serving:
 def engine_command(serving: Serving | None = None) -> list[str]:
     """The command line of the private engine of this installation."""
     where = ["--port", str(serving.port), "--host", serving.host] if serving else ["--port", "0"]
-    if getattr(sys, "frozen", False):
-        return [sys.executable, "serve", *where, "--private"]
-    entry = Path(__file__).resolve().parents[2] / "gannet.py"
-    return [sys.executable, str(entry), "serve", *where, "--private"]
+    arguments = ["serve", *where, "--private"]
+    return gannet.packaged(*arguments) or [sys.executable, str(Path(gannet.__file__).resolve()), *arguments]
 
 
 class EngineProcess(QObject):

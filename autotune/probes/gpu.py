@@ -53,7 +53,10 @@ class GpuResult:
 
 def probe_gpus(control: Control, kinds: tuple[int, ...] = (GPU, INTEGRATED_GPU)) -> GpuResult:
     """Ask ggml for devices of `kinds` (tests pass the processor's), measure copies, ask NVML for the driver."""
+    from engine.backends import load_gpu  # loads llama.cpp, which asking for the list of probes should not
+
     lib = ggml()
+    load_gpu()
     found: list[GpuDevice] = []
     notes: list[str] = []
     for handle, name, description, kind, free, total in lib.devices():

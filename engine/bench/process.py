@@ -10,6 +10,7 @@ import sys
 import time
 from typing import Any
 
+import gannet
 from engine.bench.measuring import Task
 from engine.bench.memory_group import MemoryGroup, NoMemoryGroupError
 
@@ -71,5 +72,5 @@ def _outcome(code: int, out: str, err: str) -> dict[str, Any]:
 
 
 def _program() -> list[str]:
-    """How to start this program again: frozen into one file, or as a module."""
-    return [sys.executable] if getattr(sys, "frozen", False) else [sys.executable, "-m", "gannet"]
+    """How to start this program again: packaged, or as a module."""
+    return gannet.packaged() or [sys.executable, "-m", "gannet"]

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import gannet
 from engine.chat_format import template_worker
 from engine.chat_format.template import TemplateError
 from engine.errors import GannetError
@@ -115,6 +116,5 @@ def _read_replies(child: subprocess.Popen[bytes], replies: queue.SimpleQueue[Any
 
 
 def _command() -> list[str]:
-    if getattr(sys, "frozen", False):
-        return [sys.executable, "serve", "--template-worker"]
-    return [sys.executable, str(Path(template_worker.__file__).resolve())]
+    script = str(Path(template_worker.__file__).resolve())
+    return gannet.packaged("serve", "--template-worker") or [sys.executable, script]

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
+import gannet
 from engine.cli.loading import ProgressLine, load_model
 from engine.cli.parser import add_model, add_settings
 from engine.errors import GannetError, SettingsError
@@ -87,5 +88,5 @@ def _run_apart(args: argparse.Namespace, target: Path, name: str, way: list[str]
 
 
 def _program() -> list[str]:
-    """How to start this program again: frozen into one file, or as a module."""
-    return [sys.executable] if getattr(sys, "frozen", False) else [sys.executable, "-m", "gannet"]
+    """How to start this program again: packaged, or as a module."""
+    return gannet.packaged() or [sys.executable, "-m", "gannet"]

@@ -9,15 +9,15 @@ from typing import Any
 
 from PySide6.QtCore import QObject, QProcess, QProcessEnvironment, Signal
 
+import gannet
+
 PACKAGE_ROOT = Path(__file__).resolve().parents[3]
 END_MS = 3000
 
 
 def worker_command() -> list[str]:
     """How to start the worker: a module in a checkout or installation, a hidden command of the packaged program."""
-    if getattr(sys, "frozen", False):
-        return [sys.executable, "download-worker"]
-    return [sys.executable, "-m", "app.models.downloads.worker"]
+    return gannet.packaged(gannet.DOWNLOAD_WORKER) or [sys.executable, "-m", "app.models.downloads.worker"]
 
 
 class WorkerProcess(QObject):
