@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import io
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -23,6 +24,8 @@ DEMO_MODEL = Path(__file__).resolve().parent / "assets" / "demo-moe.gguf"
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs one `gannet` command line and returns its exit code."""
     args = list(sys.argv[1:] if arguments is None else arguments)
+    if os.name == "nt":
+        speak_utf8(sys.stdin, sys.stdout, sys.stderr)
     if args in (["--version"], ["-V"]):
         print(f"gannet {version()}")
         return 0
@@ -52,6 +55,13 @@ def version() -> str:
     from importlib.metadata import version as installed
 
     return installed("gannet")
+
+
+def speak_utf8(*streams: object) -> None:
+    """Text goes in and out as UTF-8: through a pipe Windows would take a code page that lacks most characters."""
+    for stream in streams:
+        if isinstance(stream, io.TextIOWrapper):  # None where a window has no console
+            stream.reconfigure(encoding="utf-8")
 
 
 def open_window_or_chat() -> int:

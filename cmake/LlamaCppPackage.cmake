@@ -26,7 +26,10 @@ function(gannet_import_library target name)
     INTERFACE_INCLUDE_DIRECTORIES "${LLAMA_CPP_INCLUDE_DIR}"
     INTERFACE_SYSTEM_INCLUDE_DIRECTORIES "${LLAMA_CPP_INCLUDE_DIR}")
   if(WIN32)
-    set_target_properties(${target} PROPERTIES IMPORTED_IMPLIB "${LLAMA_CPP_SITE}/lib/${name}.lib")
+    # Beside the libraries, where llama-cpp-python installs them; llama.cpp's own rules add the second folder.
+    find_file(${target}_import_library "${name}.lib" PATHS "${LLAMA_CPP_LIB_DIR}" "${LLAMA_CPP_SITE}/lib"
+              NO_DEFAULT_PATH NO_CMAKE_FIND_ROOT_PATH REQUIRED)
+    set_target_properties(${target} PROPERTIES IMPORTED_IMPLIB "${${target}_import_library}")
   endif()
 endfunction()
 

@@ -110,18 +110,18 @@ if sys.platform == "win32":
     class WindowsFile:
         """`FILE_FLAG_NO_BUFFERING`; a buffered handle where the volume refuses it."""
 
-        _READ, _SHARE, _OPEN, _NO_BUFFERING, _RANDOM = 0x80000000, 7, 3, 0x20000000, 0x10000000
+        _READ, _SHARE, _OPEN, _NO_BUFFERING, _NORMAL = 0x80000000, 7, 3, 0x20000000, 0x80
 
         def __init__(self, path: Path, *, direct: bool = True) -> None:
             self._kernel = ctypes.WinDLL("kernel32", use_last_error=True)
             self._kernel.CreateFileW.restype = ctypes.c_void_p
             self.size = path.stat().st_size
             self.direct = direct
-            flags = self._NO_BUFFERING if direct else self._RANDOM
+            flags = self._NO_BUFFERING if direct else self._NORMAL
             self._handle = self._create(path, flags)
             if self._handle is None and direct:
                 self.direct = False
-                self._handle = self._create(path, self._RANDOM)
+                self._handle = self._create(path, self._NORMAL)
             if self._handle is None:
                 raise ctypes.WinError(ctypes.get_last_error())
 

@@ -7,7 +7,7 @@ import sys
 import tomllib
 from importlib.machinery import SourceFileLoader
 from importlib.util import module_from_spec, spec_from_loader
-from pathlib import Path
+from pathlib import Path, PureWindowsPath
 from types import ModuleType
 
 import pytest
@@ -197,3 +197,8 @@ def test_the_native_core_is_rebuilt_when_cmake_changes(repository: Path) -> None
     assert repository / "CMakeLists.txt" in sources
     assert repository / "engine" / "native" / "src" / "bindings.cpp" in sources
     assert not [path for path in native.code() if path.suffix not in (".cpp", ".h")]
+
+
+def test_a_path_of_windows_reaches_cmake_without_backslashes() -> None:
+    options = native.defines({"Python_EXECUTABLE": PureWindowsPath(r"C:\a\python.exe"), "GANNET_TESTS": "ON"})
+    assert options == ["-DPython_EXECUTABLE=C:/a/python.exe", "-DGANNET_TESTS=ON"]

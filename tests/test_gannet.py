@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import sys
 import tomllib
 from collections.abc import Sequence
@@ -116,3 +117,12 @@ def test_a_checkout_starts_itself_with_python_and_a_packaged_program_its_engine(
     for running, engine in (("gannet", "gannet-engine"), ("G.exe", "gannet-engine.exe"), ("v1.2", "gannet-engine")):
         monkeypatch.setattr(sys, "executable", str(tmp_path / running))
         assert gannet.packaged("serve", "--port", "0") == [str(tmp_path / engine), "serve", "--port", "0"]
+
+
+def test_any_character_passes_a_pipe_of_a_western_code_page() -> None:
+    sent = io.BytesIO()
+    pipe = io.TextIOWrapper(sent, encoding="cp1252")
+    gannet.speak_utf8(None, pipe)
+    pipe.write("塘鹅")
+    pipe.flush()
+    assert sent.getvalue().decode("utf-8") == "塘鹅"

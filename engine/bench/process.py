@@ -44,7 +44,8 @@ def _run_child(task: Task, group: MemoryGroup | None) -> dict[str, Any]:
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        text=True,
+        encoding="utf-8",
+        errors="replace",
     )
     try:
         if group is not None:

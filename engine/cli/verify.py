@@ -75,7 +75,8 @@ def _run_apart(args: argparse.Namespace, target: Path, name: str, way: list[str]
             [*_program(), "verify", *args.command_line, *way, "--record", str(target)],
             stdin=subprocess.DEVNULL,
             capture_output=True,
-            text=True,
+            encoding="utf-8",
+            errors="replace",
             check=False,
         )
     finally:

@@ -41,6 +41,8 @@ def _reason(host: str, port: int, error: OSError) -> str:
     if error.errno == errno.EADDRINUSE:
         holder = _holder(port)
         return f"port {port} is in use{f' by {holder}' if holder else ''}; choose another with --port, or --port 0"
+    if error.errno == errno.EACCES and sys.platform == "win32":  # any port can be kept back there, by Hyper-V for one
+        return f"Windows keeps port {port} for another program; choose another with --port, or --port 0"
     if error.errno == errno.EACCES:
         return f"port {port} needs more rights than this program has; choose one above 1023 with --port"
     return f"cannot listen on {host} port {port}: {error.strerror or error}"

@@ -9,6 +9,8 @@ import sys
 import threading
 from collections.abc import Callable
 
+import psutil
+
 OnDeath = Callable[[], None]
 
 
@@ -56,7 +58,8 @@ if sys.platform == "win32":
         kernel.OpenProcess.restype = ctypes.c_void_p
         handle = kernel.OpenProcess(synchronize, False, parent)
         if handle:
-            kernel.WaitForSingleObject(ctypes.c_void_p(handle), infinite)
+            if psutil.Process().parent() is not None:  # else it has ended, and its number may be another's by now
+                kernel.WaitForSingleObject(ctypes.c_void_p(handle), infinite)
             kernel.CloseHandle(ctypes.c_void_p(handle))
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import platform
-from pathlib import Path
+from collections.abc import Mapping
+from pathlib import Path, PurePath
 
 from tools.checkout.places import BUILD, LOGS, NATIVE, PYTHON, ROOT, WINDOWS
 from tools.checkout.programs import logged
@@ -31,10 +32,17 @@ def module_files() -> list[Path]:
 def build(log: Path, folder: Path, target: str, **options: str | Path) -> None:
     """Configures `folder` with CMake options and builds one target; DevError when either fails."""
     tuned = "ON" if platform.machine().lower() in PROCESSORS_WITH_TUNING else "OFF"
-    chosen = {"GANNET_NATIVE": tuned, "Python_EXECUTABLE": PYTHON, "CMAKE_BUILD_TYPE": "Release"} | options
+    chosen: dict[str, str | PurePath] = {"GANNET_NATIVE": tuned, "CMAKE_BUILD_TYPE": "Release"}
+    chosen |= {"Python_EXECUTABLE": PYTHON, **options}
     generator = () if WINDOWS else ("-G", "Ninja")
-    logged(log, "cmake", "-S", ROOT, "-B", folder, *generator, *(f"-D{name}={value}" for name, value in chosen.items()))
+    logged(log, "cmake", "-S", ROOT, "-B", folder, *generator, *defines(chosen))
     logged(log, "cmake", "--build", folder, "--config", "Release", "--target", target)
+
+
+def defines(options: Mapping[str, str | PurePath]) -> list[str]:
+    """CMake's `-D` options. Paths with forward slashes: in a script of CMake's a backslash begins an escape."""
+    texts = {name: value.as_posix() if isinstance(value, PurePath) else value for name, value in options.items()}
+    return [f"-D{name}={text}" for name, text in texts.items()]
 
 
 def build_module(log: Path) -> None:

@@ -168,7 +168,7 @@ def do(step: Step) -> None:
 @contextlib.contextmanager
 def setup_lock() -> Iterator[None]:
     """One set-up at a time in a checkout; a second one waits and says so."""
-    with (BUILD / "setup.lock").open("w") as file:
+    with (BUILD / "setup.lock").open("a") as file:
         if not try_lock(file):
             print("dev: waiting for another ./dev that is setting up this checkout", file=sys.stderr)
             while not try_lock(file):

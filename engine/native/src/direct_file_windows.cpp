@@ -58,7 +58,7 @@ bool first_read_works(HANDLE file, std::size_t alignment) {
 DirectFile::DirectFile(const std::string& path, bool direct) {
     HANDLE file = INVALID_HANDLE_VALUE;
     if (direct) {
-        file = open_file(path, FILE_FLAG_NO_BUFFERING | FILE_FLAG_RANDOM_ACCESS);
+        file = open_file(path, FILE_FLAG_NO_BUFFERING);
         direct_ = file != INVALID_HANDLE_VALUE && first_read_works(file, direct_alignment(file));
         if (direct_) alignment_ = direct_alignment(file);
         if (!direct_ && file != INVALID_HANDLE_VALUE) {
@@ -66,7 +66,8 @@ DirectFile::DirectFile(const std::string& path, bool direct) {
             file = INVALID_HANDLE_VALUE;
         }
     }
-    if (file == INVALID_HANDLE_VALUE) file = open_file(path, FILE_FLAG_RANDOM_ACCESS);
+    // Not FILE_FLAG_RANDOM_ACCESS: with it the cache keeps all it has read, until the memory is full.
+    if (file == INVALID_HANDLE_VALUE) file = open_file(path, FILE_ATTRIBUTE_NORMAL);
     if (file == INVALID_HANDLE_VALUE) fail(path + ": ", GetLastError());
     handle_ = reinterpret_cast<std::intptr_t>(file);
     open_ = true;
