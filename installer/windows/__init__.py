@@ -1,0 +1,1 @@
+"""The Windows package: an installer for one user, made with NSIS."""
