@@ -5,9 +5,11 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import logging
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from types import TracebackType
 
 import llama_cpp
@@ -23,6 +25,7 @@ from engine.settings import EngineSettings, live_settings
 from engine.sizes import format_bytes
 from engine.streaming import Streamer
 from engine.telemetry import ExpertMap, Telemetry, expert_map, snapshot
+from engine.trace.live import MOST_BYTES, LiveTrace, LiveTraceError, TraceStatus
 
 _NO_DEVICES = (ctypes.c_void_p * 1)(None)
 Progress = Callable[[float, str], None]
@@ -58,6 +61,8 @@ class LoadedModel:
         self.load_seconds = load_seconds
         self.streamer = streamer
         self._census = census
+        self._trace: LiveTrace | None = None
+        self._trace_lock = threading.Lock()
         self._answers = Telemetry()  # what only an answer knows: tokens and the time they took
 
     def __enter__(self) -> LoadedModel:
@@ -103,6 +108,29 @@ class LoadedModel:
         """Set the expert cache's size in bytes, live; returns what was set: 0 on the plain path, which has none."""
         return 0 if self.streamer is None else int(self.streamer.native.resize(nbytes))
 
+    def start_trace(self, path: Path, max_bytes: int = MOST_BYTES) -> TraceStatus:
+        """Record which experts each token uses to a new file, from the next token or prompt batch on. Any thread.
+
+        Raises `LiveTraceError`: nothing is streamed, a recording goes on already, or the file cannot be made.
+        """
+        if self.streamer is None:
+            raise LiveTraceError("this model's experts are not streamed, so there is no routing to trace")
+        with self._trace_lock:
+            if self._trace is not None and self._trace.status.state == "recording":
+                raise LiveTraceError(f"{self._trace.status.path.name} is being recorded; stop that first")
+            header = self.streamer.trace_header(self.settings)
+            self._trace = LiveTrace(self.streamer.native, header, path, max_bytes)
+            return self._trace.status
+
+    def stop_trace(self) -> TraceStatus | None:
+        """Stop recording and complete the file; None if nothing was ever recorded."""
+        with self._trace_lock:
+            return None if self._trace is None else self._trace.stop()
+
+    def trace_status(self) -> TraceStatus | None:
+        """How far the latest recording is; None if there was none."""
+        return None if self._trace is None else self._trace.status
+
     def apply(self, settings: EngineSettings) -> frozenset[str]:
         """Make `settings` take effect as far as they are live; returns the names of those that need a new load.
 
@@ -126,7 +154,8 @@ class LoadedModel:
             self.streamer.check()
 
     def close(self) -> None:
-        """Remember which experts were used, and free the model; safe to call twice."""
+        """Complete a trace, remember which experts were used, and free the model; safe to call twice."""
+        self.stop_trace()
         if self.streamer is not None and self._census is not None:
             with contextlib.suppress(CensusError):  # only speed is lost
                 self._census.save(self.streamer.native.uses())

@@ -20,6 +20,7 @@ from engine.errors import LoadCancelledError, ModelFileError, ReadFailedError
 from engine.gguf import ExpertTensor, ModelFiles
 from engine.native import _native
 from engine.settings import EngineSettings
+from engine.trace.journal import JournalHeader
 
 # What lies in the expert buffer type: the routed experts' weights, and nothing else (biases stay resident).
 EXPERT_PATTERN = rb"\.ffn_(gate|up|down|gate_up)_(ch)?exps\.weight"
@@ -111,6 +112,12 @@ class Streamer:
     def expert_rows(self) -> list[tuple[int, int, int]]:
         """(block, first key, experts) of every streamed layer: how flat per-expert tables are cut."""
         return [(block, i * self._width, parts[0].n_expert) for i, (block, parts) in enumerate(self._layers)]
+
+    def trace_header(self, settings: EngineSettings) -> JournalHeader:
+        """What a recording of this model's routing begins with."""
+        blocks = tuple(block for block, _ in self._layers)
+        used = self.files.n_expert_used
+        return JournalHeader(self.files.path.name, blocks, self._width, used, settings.lookahead)
 
     def open_census(self, folder: Path) -> CensusFile:
         """The file that remembers this model's counts."""

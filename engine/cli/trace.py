@@ -2,6 +2,7 @@
 
 Answers the prompts with stock llama.cpp, nothing of Gannet's in the computation, and writes each token's experts per
 layer, prompt and decoding marked, with the routers' guesses up to three layers early. The text itself is not kept.
+With --hidden SIZE, what the routers saw is kept too, for `gannet fit-lookahead`; from that the text can be worked out.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ from engine.cli.parser import add_model
 from engine.errors import SettingsError
 from engine.gguf import open_model
 from engine.processors import available_cores
+from engine.sizes import parse_size
+from engine.trace.format import RoutingTrace
 from engine.trace.recorder import Recorder
 from engine.trace.run import RunSettings, record
 
@@ -35,6 +38,9 @@ def register(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="start of the random numbers [0]")
     parser.add_argument("--no-chat", action="store_true", help="do not put the prompts into the model's chat template")
     parser.add_argument("--ignore-end", action="store_true", help="go on past the model's end of answer")
+    parser.add_argument(
+        "--hidden", type=parse_size, metavar="SIZE", help="keep what the routers saw too, of as many tokens as fit"
+    )
     parser.add_argument("--all-scores", action="store_true", help="keep every expert's router score too (large)")
 
 
@@ -45,6 +51,8 @@ def run(args: argparse.Namespace) -> int:
     for option, value in numbers.items():
         if value < 1:
             raise SettingsError(f"{option} {value}: at least 1 is needed")
+    if args.hidden is not None and not args.hidden.nbytes:
+        raise SettingsError("--hidden: a size in bytes is needed, such as 512MiB")
     if not args.out.parent.is_dir():
         raise SettingsError(f"--out {args.out}: the folder {args.out.parent} does not exist")
     settings = RunSettings(
@@ -60,7 +68,7 @@ def run(args: argparse.Namespace) -> int:
     files = open_model(args.model)
     line = ProgressLine()
     most = len(prompts) * args.tokens
-    recorder = Recorder(all_scores=args.all_scores)
+    recorder = Recorder(all_scores=args.all_scores, hidden_bytes=0 if args.hidden is None else args.hidden.nbytes)
     try:
         trace = record(files.paths[0], prompts, settings, recorder, lambda done: line.show(done / most, "Recording"))
     finally:
@@ -69,10 +77,14 @@ def run(args: argparse.Namespace) -> int:
     tokens, decoded = len(trace.batch), int(trace.decoded.sum())
     print(
         f"{args.out}: {decoded} decoded tokens and {tokens - decoded} of prompts, {len(trace.layers)} layers, "
-        f"{trace.n_used} of {trace.n_experts} experts",
+        f"{trace.n_used} of {trace.n_experts} experts{_kept(trace)}",
         file=sys.stderr,
     )
     return 0
+
+
+def _kept(trace: RoutingTrace) -> str:
+    return "" if trace.hidden is None else f", hidden states of {len(trace.hidden.stream)} tokens"
 
 
 def _prompts(args: argparse.Namespace) -> list[str]:

@@ -7,6 +7,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from engine.server.openai_models import MAX_MESSAGES, MAX_TOOLS, ChatMessage, ToolEntry
+from engine.trace.live import MOST_BYTES
 
 
 class EngineBody(BaseModel):
@@ -162,16 +163,27 @@ class InspectBody(EngineBody):
 
 
 class TraceBody(EngineBody):
-    """Whether to record which experts each token uses, and the file's name (no folder)."""
+    """Whether to record which experts each token uses, the file's name (no folder) and its greatest size."""
 
     on: bool
-    path: str | None = Field(default=None, max_length=200)
+    path: str | None = Field(default=None, min_length=1, max_length=200)
+    max_bytes: int = Field(default=MOST_BYTES, ge=1 << 16, le=1 << 34)
 
 
 class TraceAnswer(BaseModel):
-    """The file that is being written; null when recording has stopped."""
+    """How far a recording is.
 
-    path: str | None
+    It ends by itself when the file is full (`full`) or cannot be written (`failed`, with the reason in `error`).
+    """
+
+    path: str | None = Field(description="the file that is being written; null when nothing is")
+    file: str | None = Field(default=None, description="the file of the latest recording")
+    state: Literal["off", "recording", "full", "failed", "stopped"]
+    tokens: int = Field(default=0, description="tokens recorded, those of prompts included")
+    bytes: int = 0
+    max_bytes: int = 0
+    dropped: int = Field(default=0, description="tokens that came faster than they could be written")
+    error: str | None = None
 
 
 class TuneBody(EngineBody):

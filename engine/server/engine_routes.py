@@ -147,8 +147,11 @@ def _add_measuring_routes(router: APIRouter, service: Service) -> None:
 
     @router.post("/engine/trace", summary="Record the routing of every token, or stop")
     async def trace(body: TraceBody) -> TraceAnswer:
-        path = await service.trace(body.on, body.path)
-        return TraceAnswer(path=None if path is None else str(path))
+        return TraceAnswer.model_validate(await service.trace(body.on, body.path, body.max_bytes))
+
+    @router.get("/engine/trace", summary="How far the recording is")
+    async def trace_status() -> TraceAnswer:
+        return TraceAnswer.model_validate(service.trace_status())
 
     @router.post("/engine/tune", status_code=202, summary="Measure settings on the loaded model; news come as events")
     async def tune(body: TuneBody) -> Accepted:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.server import tracing
-from engine.server.errors import ApiError, bad_request
+from engine.server.errors import ApiError
 from engine.server.event_log import EventLog
 from engine.server.log_lines import LogLines
 from engine.server.model_folders import ModelFolders
@@ -182,19 +182,23 @@ class Service:
 
     # Traces and tuning
 
-    async def trace(self, on: bool, name: str | None) -> Path | None:
-        """Record routing to a file of this name in the engine's own folder, or stop; returns the file."""
-        if not on:
-            await self.host.run(tracing.stop)
-            return None
-        name = name or f"{uuid.uuid4().hex}.trace"
-        if Path(name).name != name or name.startswith("."):
-            raise bad_request("a trace is named by a plain file name", param="path")
-        folder = self.settings.state_folder / "traces"
-        folder.mkdir(parents=True, exist_ok=True)
-        path = folder / name
-        await self.host.run(lambda loaded: tracing.start(loaded, path))
-        return path
+    async def trace(self, on: bool, name: str | None, max_bytes: int) -> dict[str, Any]:
+        """Record routing to a file of this name in the engine's own folder, or stop; returns how far it is.
+
+        In the middle of an answer too: it takes effect with the next token or batch of a prompt.
+        """
+        path = tracing.trace_path(self.settings.state_folder / "traces", name or f"{uuid.uuid4().hex}.trace")
+
+        def change() -> dict[str, Any]:
+            with self.host.borrow() as loaded:
+                return tracing.as_json(tracing.start(loaded, path, max_bytes) if on else loaded.stop_trace())
+
+        return await asyncio.to_thread(change)
+
+    def trace_status(self) -> dict[str, Any]:
+        """How far the latest recording of the loaded model is. Raises `ApiError` 503 without a model."""
+        with self.host.borrow() as loaded:
+            return tracing.as_json(loaded.trace_status())
 
     def loaded_path(self) -> Path:
         """The file of the loaded model. Raises `ApiError` if there is none."""

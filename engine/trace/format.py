@@ -1,17 +1,19 @@
 """A routing trace: which experts each token's routers chose, and what they would have guessed early.
 
-The file is a compressed npz with a JSON header. Everything is routing, nothing is text: the tokens
-themselves are not in it, so a trace of a private chat says little about it.
+The file is a compressed npz with a JSON header, or the journal that a running engine writes (`engine.trace.journal`).
+Everything is routing, nothing is text: the tokens themselves are not in it.
 
 Arrays (T tokens in order of evaluation, L streamed layers, K experts used, W ranks, D distances, N experts):
 
 * ``batch`` int32 [T]: number of the evaluation (ubatch) that a token was part of, not decreasing.
 * ``decoded`` bool [T]: the token was generated (evaluated alone), not part of a prompt.
-* ``ranked`` uint16 [T, L, W]: experts by the layer's own router, best first; the first K ran.
+* ``ranked`` uint16 [T, L, W]: experts by the layer's own router, best first; the first K ran. ``NONE`` where a running
+  engine did not compute a prompt's token (in the last layer: all but the last).
 * ``predicted`` uint16 [T, L, D, W]: the layer's router applied 1..D layers earlier, best first;
   ``NONE`` where there is no prediction (prompt tokens, first layers, routers that are not understood).
 * ``score`` float16 [T, L, D, W]: the selection score (after gating and bias) of each prediction.
 * ``router`` float16 [T, L, N], optional: all selection scores of the layer's own router.
+* ``hidden_*``, optional: see `engine.trace.hidden`; with them a trace is as private as the conversation.
 """
 
 from __future__ import annotations
@@ -28,9 +30,10 @@ import numpy as np
 import numpy.typing as npt
 
 from engine.errors import GannetError
-
-VERSION = 1
-NONE = 0xFFFF
+from engine.trace import journal
+from engine.trace.hidden import HiddenStates, from_arrays
+from engine.trace.journal import FORMAT, VERSION
+from engine.trace.journal import NONE as NONE
 
 
 class TraceError(GannetError):
@@ -51,6 +54,7 @@ class RoutingTrace:
     predicted: npt.NDArray[np.uint16]
     score: npt.NDArray[np.float16]
     router: npt.NDArray[np.float16] | None = None
+    hidden: HiddenStates | None = None
 
     def __post_init__(self) -> None:
         tokens, layers, width = self.ranked.shape
@@ -59,8 +63,14 @@ class RoutingTrace:
             raise TraceError(f"trace of {self.model}: array shapes disagree; record it again with gannet trace")
         if self.batch.shape != (tokens,) or self.decoded.shape != (tokens,) or not 0 < self.n_used <= width:
             raise TraceError(f"trace of {self.model}: array shapes disagree; record it again with gannet trace")
-        if tokens and int(self.selected.max()) >= self.n_experts:
+        unseen = (self.selected == NONE) & ~self.decoded[:, None, None]
+        if ((self.selected >= self.n_experts) & ~unseen).any():
             raise TraceError(f"trace of {self.model}: an expert number is out of range; record it again")
+        if self.hidden is not None:
+            try:
+                self.hidden.check(tokens, layers, self.n_experts)
+            except ValueError as error:
+                raise TraceError(f"trace of {self.model}: {error}; record it again with gannet trace") from error
 
     @property
     def selected(self) -> npt.NDArray[np.uint16]:
@@ -74,18 +84,23 @@ class RoutingTrace:
 
     def save(self, path: Path) -> None:
         """Write the trace; an existing file is replaced only by a complete one."""
-        header = {"format": "gannet-trace", "version": VERSION, "model": self.model, "layers": list(self.layers)}
+        header = {"format": FORMAT, "version": VERSION, "model": self.model, "layers": list(self.layers)}
         header |= {"n_experts": self.n_experts, "n_used": self.n_used}
+        if self.hidden is not None:
+            header["hidden_steps"] = self.hidden.steps
         arrays: dict[str, npt.NDArray[Any]] = {
             name: getattr(self, name) for name in ("batch", "decoded", "ranked", "predicted", "score")
         }
         if self.router is not None:
             arrays["router"] = self.router
+        if self.hidden is not None:
+            arrays |= self.hidden.arrays()
+        save = np.savez_compressed if self.hidden is None else np.savez  # hidden states hardly shrink
         arrays["header"] = np.frombuffer(json.dumps(header).encode(), np.uint8)
         part = path.with_name(path.name + ".part")
         try:
             with open(part, "wb") as file:
-                np.savez_compressed(file, **arrays)  # type: ignore[arg-type]  # numpy types its own flag only
+                save(file, **arrays)  # type: ignore[arg-type]  # numpy types its own flag only
             os.replace(part, path)
         except OSError as error:
             part.unlink(missing_ok=True)
@@ -95,17 +110,25 @@ class RoutingTrace:
 def load(path: Path) -> RoutingTrace:
     """Read a trace. Raises TraceError, one line, for anything that is not a whole trace of this version."""
     try:
-        with path.open("rb") as file, np.load(file, allow_pickle=False) as parts:
-            arrays = {name: parts[name] for name in parts.files}
-        header = json.loads(arrays.pop("header").tobytes())
+        header, arrays = _read(path)
     except OSError as error:
         raise TraceError(f"{path}: cannot read the trace ({error.strerror or 'not a trace file'})") from error
-    except (ValueError, KeyError, EOFError, TypeError, AttributeError, zipfile.BadZipFile, zlib.error) as error:
+    except (
+        ValueError,
+        KeyError,
+        EOFError,
+        TypeError,
+        AttributeError,
+        RecursionError,
+        zipfile.BadZipFile,
+        zlib.error,
+    ) as error:
         raise TraceError(f"{path}: not a trace file; record one with gannet trace") from error
-    if not isinstance(header, dict) or header.get("format") != "gannet-trace" or header.get("version") != VERSION:
+    if not isinstance(header, dict) or header.get("format") != FORMAT or header.get("version") != VERSION:
         raise TraceError(f"{path}: not a trace of version {VERSION}; record it again with gannet trace")
     try:
         return RoutingTrace(
+            hidden=from_arrays(arrays, header.get("hidden_steps")),
             model=header["model"],
             layers=tuple(header["layers"]),
             n_experts=header["n_experts"],
@@ -114,3 +137,13 @@ def load(path: Path) -> RoutingTrace:
         )
     except (KeyError, TypeError, ValueError, IndexError) as error:
         raise TraceError(f"{path}: the trace lacks a part; record it again with gannet trace") from error
+
+
+def _read(path: Path) -> tuple[Any, dict[str, npt.NDArray[Any]]]:
+    with path.open("rb") as file:
+        if journal.is_journal(file.read(1)):
+            return journal.parse(path.read_bytes())
+        file.seek(0)
+        with np.load(file, allow_pickle=False) as parts:
+            arrays = {name: parts[name] for name in parts.files}
+    return json.loads(arrays.pop("header").tobytes()), arrays

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -17,35 +16,31 @@ import numpy.typing as npt
 
 from engine.trace.format import NONE, RoutingTrace
 from engine.trace.graph import Tensor
+from engine.trace.hidden import ADD, GATINGS, HiddenStates, gate
 
 Floats = npt.NDArray[np.float32]
 Ids = npt.NDArray[np.uint16]
 
 _WATCHED = re.compile(r"(ffn_moe_logits|ffn_moe_topk)-(\d+)")
-_GATINGS: dict[str, Callable[[Floats], Floats]] = {
-    "SOFT_MAX": lambda x: np.asarray(np.exp(x - x.max()) / np.exp(x - x.max()).sum(), np.float32),
-    "SIGMOID": lambda x: np.asarray(1 / (1 + np.exp(-x)), np.float32),
-    "SOFTPLUS": lambda x: np.asarray(np.logaddexp(0, x), np.float32),
-    "SQRT": lambda x: np.asarray(np.sqrt(x), np.float32),
-}
 
 
 @dataclasses.dataclass(frozen=True)
 class Router:
     """What turns the router's input into selection scores.
 
-    `weight` [N, E]; `norm` [E] is the learnt scale of the norm in front of it; `steps` are applied in order.
+    `weight` [N, E]; `norm` [E] is the learnt scale of the norm in front of it; `steps` are applied in order, each a
+    gating's name or `ADD` with a bias [N].
     """
 
     weight: Floats
     norm: Floats
-    steps: tuple[Callable[[Floats], Floats], ...]
+    steps: tuple[tuple[str, Floats | None], ...]
 
     def scores(self, router_input: Floats) -> Floats:
         """Selection scores [N] for one token's normalised and scaled residual stream [E]."""
         scores: Floats = self.weight @ router_input
-        for step in self.steps:
-            scores = step(scores)
+        for name, bias in self.steps:
+            scores = gate(name, scores) if bias is None else scores + bias
         return scores
 
     def without_norm(self, router_input: Floats) -> Floats:
@@ -53,21 +48,17 @@ class Router:
         return np.asarray(router_input / np.where(self.norm == 0, np.inf, self.norm), np.float32)
 
 
-def _add(bias: Floats) -> Callable[[Floats], Floats]:
-    return lambda x: x + bias
-
-
-def _steps(top: Tensor, logits: Tensor) -> tuple[Callable[[Floats], Floats], ...] | None:
+def _steps(top: Tensor, logits: Tensor) -> tuple[tuple[str, Floats | None], ...] | None:
     """Operations from the router's product down to the top-k; None if one of them is not understood."""
-    steps: list[Callable[[Floats], Floats]] = []
+    steps: list[tuple[str, Floats | None]] = []
     node: Tensor | None = top
     while node is not None and node.pointer != logits.pointer:
-        if node.op in _GATINGS:
-            steps.append(_GATINGS[node.op])
+        if node.op in GATINGS:
+            steps.append((node.op, None))
         elif node.op == "ADD" and (leaf := node.source(1)) is not None and (bias := leaf.rows()) is not None:
             if leaf.op != "NONE":
                 return None
-            steps.append(_add(bias.reshape(-1)))
+            steps.append((ADD, bias.reshape(-1)))
         elif node.op not in ("ARGSORT", "TOP_K", "VIEW", "RESHAPE", "CONT"):
             return None
         node = node.source(0)
@@ -97,13 +88,16 @@ class Recorder:
 
     An evaluation is one ubatch, with an output wanted for each of its tokens (llama.cpp drops the others before
     its last layer). `width` ranks are kept per router, at least the experts used and twice as many if 0;
-    predictions reach `distances` layers ahead. With `all_scores`, the own router's score of every expert is kept.
+    predictions reach `distances` layers ahead. With `all_scores`, the own router's score of every expert is kept;
+    of the first tokens up to `hidden_bytes`, what each router saw.
     """
 
-    def __init__(self, width: int = 0, distances: int = 3, all_scores: bool = False) -> None:
+    def __init__(self, width: int = 0, distances: int = 3, all_scores: bool = False, hidden_bytes: int = 0) -> None:
         self._width = width
         self._distances = distances
         self._all_scores = all_scores
+        self._hidden_left = hidden_bytes
+        self._streams: list[npt.NDArray[np.float16]] = []
         self._n_experts = 0
         self._n_used = 0
         self._routers: dict[int, Router | None] = {}
@@ -160,6 +154,8 @@ class Recorder:
         parts["ranked"].append(np.stack([self._ranked[i][:, :width] for i in layers], axis=1))
         parts["predicted"].append(experts)
         parts["score"].append(scores)
+        if self._hidden_left > 0:
+            self._keep_streams(layers, rows)
         if self._all_scores:
             parts["router"].append(np.stack([self._own_scores(i, rows) for i in layers], axis=1))
 
@@ -169,6 +165,35 @@ class Recorder:
         if router is None:
             return np.zeros((rows, self._n_experts), np.float16)
         return np.stack([router.scores(row) for row in self._inputs[layer]]).astype(np.float16)
+
+    def _keep_streams(self, layers: list[int], rows: int) -> None:
+        """Keep [rows, L, E] of what the routers saw, or as many rows as there is room for: then no more."""
+        width = max(self._inputs[layer].shape[1] for layer in layers)
+        streams = np.zeros((rows, len(layers), width), np.float16)
+        for at, layer in enumerate(layers):
+            if (router := self._routers[layer]) is not None:
+                streams[:, at] = router.without_norm(self._inputs[layer])
+        kept = streams[: self._hidden_left // streams[0].nbytes]
+        self._hidden_left = self._hidden_left - kept.nbytes if len(kept) == rows else 0
+        self._streams.append(kept)
+
+    def _hidden(self) -> HiddenStates | None:
+        if not self._streams:
+            return None
+        routers = [self._routers[layer] for layer in sorted(self._routers)]
+        stream = np.concatenate(self._streams)
+        matrix = np.zeros((len(routers), self._n_experts, stream.shape[2]), np.float16)
+        bias = np.zeros(matrix.shape[:2], np.float32)
+        steps: list[tuple[str, ...] | None] = []
+        for at, router in enumerate(routers):
+            biases = [] if router is None else [b for _, b in router.steps if b is not None]
+            if router is None or len(biases) > 1:
+                steps.append(None)
+                continue
+            matrix[at] = router.weight * router.norm
+            bias[at] = biases[0] if biases else 0.0
+            steps.append(tuple(name for name, _ in router.steps))
+        return HiddenStates(stream, matrix, bias, tuple(steps))
 
     def _predict(self, layers: list[int], experts: Ids, scores: npt.NDArray[np.float16]) -> None:
         """Fill in [L, D, W] experts and scores of one decoded token."""
@@ -187,7 +212,8 @@ class Recorder:
         if not self._parts["batch"]:
             raise ValueError("no router was seen")
         arrays = {name: np.concatenate(parts) for name, parts in self._parts.items() if parts}
-        return RoutingTrace(model, tuple(sorted(self._routers)), self._n_experts, self._n_used, **arrays)
+        layers = tuple(sorted(self._routers))
+        return RoutingTrace(model, layers, self._n_experts, self._n_used, **arrays, hidden=self._hidden())
 
 
 _ARRAYS = ("batch", "decoded", "ranked", "predicted", "score", "router")

@@ -136,7 +136,13 @@ void bind_model(nb::module_& m) {
         .def_prop_ro("queued_prefetch", [](Model& self) { return self.store().queued_prefetch(); })
         .def("take_error", [](Model& self) { return self.store().take_error(); })
         .def("resident_experts", [](Model& self) { return as_bytes(self.store().resident()); })
-        .def("uses", [](Model& self) { return self.store().uses(); });
+        .def("uses", [](Model& self) { return self.store().uses(); })
+        .def("start_tap", [](Model& self, std::uint32_t n_used, std::uint32_t distances,
+                             std::uint64_t pending) { self.tap().start(n_used, distances, pending); })
+        .def("stop_tap", [](Model& self) { self.tap().stop(); })
+        .def("take_tap", [](Model& self) { return as_bytes(self.tap().take()); })
+        .def_prop_ro("tap_dropped", [](Model& self) { return self.tap().dropped(); })
+        .def_prop_ro("tap_record_bytes", [](Model& self) { return self.tap().record_bytes(); });
 }
 
 }  // namespace

@@ -84,6 +84,7 @@ void SelectOp::select() const {
     for (std::size_t k = 0; k < n; k++) {
         run.chosen[k] = selected_expert(op.ids, static_cast<std::int64_t>(k), 0);
     }
+    run.model->tap().selected(op.layer, op.ids, &run.lookahead->guesses(op.layer));
     run.lookahead->judge(op.layer, run.chosen.data(), n);
     store.selected(op.layer, run.chosen.data(), nullptr, nullptr, n);
     run.slots.assign(n, -1);

@@ -39,6 +39,8 @@ class Lookahead {
     void score(std::uint32_t layer, const float* x, int ith, int nth);
     // Hands the best of them to the store.
     void publish(std::uint32_t layer);
+    // What was guessed of a layer and is not judged yet, by distance - 1 and rank.
+    const std::vector<std::vector<Predicted>>& guesses(std::uint32_t layer) const { return layers_[layer].guesses; }
     // Layer has selected: how many of these had been predicted, by distance.
     void judge(std::uint32_t layer, const std::uint32_t* chosen, std::size_t n);
 

@@ -39,6 +39,7 @@ void count_tokens(StreamedModel& model, ggml_cgraph* graph) {
             model.store().begin_token();
         else
             model.store().begin_prompt(n);
+        model.tap().begin(n);
         count(n == 1 ? model.counters().tokens_decoded : model.counters().tokens_prompt, n);
         return;
     }
@@ -49,7 +50,9 @@ ggml_status compute(ggml_backend_t b, ggml_cgraph* graph) {
     try {
         const Timed timed(self.model->counters().compute_ns);
         count_tokens(*self.model, graph);
-        return self.decode->takes(graph) ? self.decode->run(graph) : self.waves->run(graph);
+        const ggml_status status = self.decode->takes(graph) ? self.decode->run(graph) : self.waves->run(graph);
+        self.model->tap().end(status == GGML_STATUS_SUCCESS);
+        return status;
     } catch (const std::exception& e) {
         self.model->store().fail(e.what());
         return GGML_STATUS_FAILED;

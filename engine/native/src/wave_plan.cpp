@@ -66,6 +66,7 @@ ggml_status WavePlan::experts(ggml_tensor* node) {
 void WavePlan::enter_layer(std::uint32_t layer, const ggml_tensor* ids) {
     in_layer_ = true;
     layer_ = layer;
+    model_.tap().selected(layer, ids, nullptr);
     ExpertStore& store = model_.store();
     const std::uint32_t n = store.index().layers()[layer].n_experts;
     std::vector<std::uint32_t> rows(n, 0);

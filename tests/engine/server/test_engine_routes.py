@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from engine.trace.format import load as load_trace
 from tests.engine.server.conftest import place_model
 from tests.engine.server.server_process import ServerProcess, wait_until
 
@@ -125,3 +126,37 @@ def test_shutdown_ends_the_process(empty: ServerProcess) -> None:
         next(stream.iter_lines())
         assert empty.http.post("/engine/shutdown").status_code == 202
         assert empty.process.wait(8) == 0
+
+
+@pytest.fixture
+def streaming(tmp_path: Path, demo_model: Path) -> Iterator[ServerProcess]:
+    """A server whose cache is too small for the demo model's experts."""
+    server = ServerProcess(tmp_path / "home", str(demo_model), "--cache", "8MiB")
+    yield server.wait_ready()
+    server.stop()
+
+
+def test_routing_is_recorded_while_an_answer_goes_on(streaming: ServerProcess) -> None:
+    server, url = streaming, "/engine/trace"
+    assert server.http.get(url).json()["state"] == "off"
+    assert server.http.post(url, json={"on": False}).json()["path"] is None
+    pieces = 0
+    body = {"messages": [{"role": "user", "content": "Tell me a story about a fox."}], "temperature": 0}
+    with server.http.stream("POST", "/v1/chat/completions", json=body | {"stream": True, "max_tokens": 60}) as stream:
+        for line in stream.iter_lines():
+            pieces += line.startswith("data: {")
+            if pieces == 5:
+                started = server.http.post(url, json={"on": True, "path": "mitten drin 🦊.trace"}).json()
+                pieces += 1
+    again = server.http.post(url, json={"on": True, "path": "another"})
+    assert again.status_code == 409 and "mitten drin" in again.json()["error"]["message"]
+    wait_until(lambda: server.http.get(url).json()["tokens"] > 0, "the first tokens in the file")
+    stopped = server.http.post(url, json={"on": False}).json()
+    file = Path(started["path"])
+    assert stopped == stopped | {"path": None, "file": str(file), "state": "stopped", "dropped": 0}
+    trace = load_trace(file)
+    assert 0 < int(trace.decoded.sum()) == stopped["tokens"] < 60
+    assert file.parent.name == "traces" and stopped["bytes"] == file.stat().st_size
+    taken = server.http.post(url, json={"on": True, "path": file.name})
+    assert taken.status_code == 409 and taken.json()["error"]["code"] == "trace_exists"
+    assert server.http.get(url).json()["state"] == "stopped"

@@ -98,11 +98,12 @@ def test_no_path_reaches_outside_the_model_folders(http: httpx.Client, served: S
     assert http.post("/engine/inspect", json={"path": absolute}).status_code == 404
 
 
-@pytest.mark.parametrize("name", ["../x", "/tmp/x", "a/b", ".hidden", "..", "a\\..\\b"])
+@pytest.mark.parametrize(
+    "name", ["../x", "/tmp/x", "a/b", ".hidden", "..", "a\\..\\b", "a\0b", "C:x", "nul.trace", "🦩" * 51, "x "]
+)
 def test_a_trace_cannot_be_written_elsewhere(http: httpx.Client, name: str) -> None:
     answer = http.post("/engine/trace", json={"on": True, "path": name})
-    assert answer.status_code in (400, 503)
-    assert answer.status_code == 400 or "\\" in name
+    assert answer.status_code == 400, answer.text
 
 
 def test_a_body_of_200_megabytes_is_refused_without_being_held(http: httpx.Client, served: ServerThread) -> None:
