@@ -19,6 +19,8 @@ TARGET = ROOT / "THIRD_PARTY.md"
 INSIDE = (  # what a package or our module carries within, and its own metadata does not name
     ("llama.cpp and ggml", "MIT", "compiled into llama-cpp-python's libraries, which the engine loads unmodified"),
     ("Qt 6", "LGPL-3.0-only", "shared libraries inside PySide6_Essentials, replaceable by the user"),
+    ("CPython", "PSF-2.0", "the interpreter and its library, in packages"),
+    ("PyInstaller's start program", "GPL-2.0-or-later WITH Bootloader-exception", "starts Gannet, in packages"),
     ("nanobind with robin-map", "BSD-3-Clause and MIT", "compiled into our native module"),
 )
 HEADER = """# Parts of others

@@ -23,6 +23,7 @@ from tools.checkout.programs import logged
 from tools.checkout.progress import Progress
 
 ENGINE_PACKAGE = "llama-cpp-python"
+PACKING = "package"  # the extra that a checkout does not need: ./dev package installs it into its own environment
 BIRTH = VENV / "made-by-dev"  # written when the environment is complete, with the time
 
 
@@ -56,8 +57,8 @@ def digest(inputs: Iterable[str | Path]) -> str:
 
 
 def requirements(project: dict[str, Any]) -> list[str]:
-    """The dependencies and all extras of a `[project]` table, llama-cpp-python first."""
-    extras = project.get("optional-dependencies", {}).values()
+    """The dependencies and the extras of a `[project]` table that a checkout needs, llama-cpp-python first."""
+    extras = [lines for name, lines in project.get("optional-dependencies", {}).items() if name != PACKING]
     wanted = {*project["dependencies"], *(line for extra in extras for line in extra)}
     return sorted(wanted, key=lambda line: (not line.startswith(ENGINE_PACKAGE), line))
 

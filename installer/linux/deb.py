@@ -1,0 +1,127 @@
+"""The Debian package: one .deb for every release whose C library is new enough."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from installer.linux import tree
+from installer.places import DIST, NAME, PORTABLE, processor, summary, version
+from tools.checkout.places import DevError
+
+STAGE = PORTABLE / "deb"
+MAINTAINER = "The Gannet project <maintainers@gannet.invalid>"
+ALSO_NEEDED = ("hicolor-icon-theme",)
+"""What no library names: the folders of the icon theme."""
+HELPFUL = ("desktop-file-utils", "shared-mime-info", "xdg-utils")
+DESCRIPTION = """\
+ Gannet keeps the weights that every token needs in memory and reads the experts
+ that a token's router picks from the SSD, just before they are used. The answers
+ are those of llama.cpp. It has a window for chatting, a library of models, a
+ tuner that measures this computer, and a local server for other programs.
+ .
+ A small demo model is included. Nothing is sent anywhere; models are downloaded
+ only when asked for."""
+
+
+def architecture() -> str:
+    """Debian's name of this machine's processor."""
+    return {"x86_64": "amd64", "aarch64": "arm64"}.get(processor(), processor())
+
+
+def package() -> Path:
+    """Where the finished package goes."""
+    return DIST / f"{NAME}_{version()}_{architecture()}.deb"
+
+
+def debian_version(text: str) -> str:
+    """A version as Debian compares it: `1.0rc1` comes before `1.0`."""
+    for mark in ("a", "b", "rc", ".dev"):
+        head, found, tail = text.partition(mark)
+        if found and head[-1:].isdigit():
+            return f"{head}~{mark.lstrip('.')}{tail}"
+    return text
+
+
+def control(depends: Sequence[str], installed_kib: int) -> str:
+    """The package's control file."""
+    fields = {
+        "Package": NAME,
+        "Version": debian_version(version()),
+        "Architecture": architecture(),
+        "Maintainer": MAINTAINER,
+        "Installed-Size": str(installed_kib),
+        "Depends": ", ".join(sorted({*depends, *ALSO_NEEDED})),
+        "Recommends": ", ".join(HELPFUL),
+        "Section": "science",
+        "Priority": "optional",
+        "Description": f"{summary()}\n{DESCRIPTION}",
+    }
+    return "".join(f"{name}: {value}\n" for name, value in fields.items())
+
+
+def build(entries: Sequence[tree.Entry], seconds: int) -> Path:
+    """Make the .deb with every time inside set to `seconds`; returns it."""
+    for tool in ("dpkg-deb", "dpkg-shlibdeps"):
+        if shutil.which(tool) is None:
+            raise DevError(f"a .deb needs {tool}: sudo apt-get install dpkg-dev")
+    shutil.rmtree(STAGE, ignore_errors=True)
+    tree.write(entries, STAGE / "usr", seconds)
+    needs = depends(programs_in(STAGE / "usr" / tree.PROGRAM_FOLDER))
+    kib = sum(entry.size for entry in entries) // 1024
+    (STAGE / "DEBIAN").mkdir()
+    (STAGE / "DEBIAN" / "control").write_text(control(needs, kib))
+    (STAGE / "DEBIAN" / "md5sums").write_text(checksums(STAGE))
+    target = package()
+    target.parent.mkdir(parents=True, exist_ok=True)
+    env = os.environ | {"SOURCE_DATE_EPOCH": str(seconds)}
+    subprocess.run(
+        ["dpkg-deb", "--root-owner-group", "-Zxz", "-z6", "--build", STAGE, target], env=env, check=True, stdout=-3
+    )
+    return target
+
+
+def programs_in(folder: Path) -> list[Path]:
+    """Every program and shared library in ELF format."""
+    files = (path for path in sorted(folder.rglob("*")) if path.is_file() and not path.is_symlink())
+    return [path for path in files if is_elf(path)]
+
+
+def is_elf(path: Path) -> bool:
+    """Whether a file is a Linux program or library, by its first bytes."""
+    with path.open("rb") as file:
+        return file.read(4) == b"\x7fELF"
+
+
+def depends(programs: Iterable[Path]) -> list[str]:
+    """Debian packages, with the oldest version that will do, whose libraries the programs use and do not bring."""
+    work = PORTABLE / "shlibdeps"
+    (work / "debian").mkdir(parents=True, exist_ok=True)
+    (work / "debian" / "control").write_text(f"Source: {NAME}\n\nPackage: {NAME}\nArchitecture: any\n")
+    files = list(programs)
+    own = sorted({f"-l{path.parent}" for path in files if ".so" in path.name})
+    found = subprocess.run(
+        ["dpkg-shlibdeps", "-O", "--ignore-missing-info", *own, *(f"-e{path}" for path in files)],
+        cwd=work,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if found.returncode:
+        raise DevError(f"dpkg-shlibdeps failed: {(found.stderr.strip().splitlines() or ['no output'])[-1]}")
+    _, _, line = found.stdout.strip().partition("=")
+    return [part.strip() for part in line.split(",") if part.strip()]
+
+
+def checksums(stage: Path) -> str:
+    """The md5sums file, which `dpkg --verify` reads."""
+    import hashlib
+
+    lines = []
+    for path in sorted(path for path in (stage / "usr").rglob("*") if path.is_file() and not path.is_symlink()):
+        digest = hashlib.md5(path.read_bytes(), usedforsecurity=False).hexdigest()
+        lines.append(f"{digest}  {path.relative_to(stage).as_posix()}\n")
+    return "".join(lines)

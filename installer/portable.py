@@ -1,0 +1,92 @@
+"""The portable engine: llama-cpp-python's libraries built for no processor in particular.
+
+llama.cpp is configured from llama-cpp-python's own source package, with ggml's backends as libraries of their own: one
+CPU library per processor generation, of which the engine loads the best that runs (`engine/backends.py`). The build
+folder is kept, so a build that was broken off goes on where it stopped.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import tarfile
+from collections.abc import Mapping
+from pathlib import Path
+
+from installer.places import PORTABLE, project
+from tools.checkout.places import WINDOWS
+from tools.checkout.programs import logged
+from tools.checkout.steps import ENGINE_PACKAGE
+
+LIBRARIES = PORTABLE / "llama"
+OPTIONS: Mapping[str, str] = {
+    "CMAKE_BUILD_TYPE": "Release",
+    "BUILD_SHARED_LIBS": "ON",
+    "GGML_NATIVE": "OFF",
+    "GGML_BACKEND_DL": "ON",
+    "GGML_CPU_ALL_VARIANTS": "ON",
+    **{f"LLAMA_BUILD_{part}": "OFF" for part in ("COMMON", "TESTS", "TOOLS", "EXAMPLES", "SERVER", "APP")},
+    "CMAKE_PLATFORM_NO_VERSIONED_SONAME": "ON",  # one file each: a wheel has no symbolic links
+    "CMAKE_BUILD_WITH_INSTALL_RPATH": "ON",
+    "CMAKE_INSTALL_RPATH": "@loader_path" if sys.platform == "darwin" else "$ORIGIN",
+}
+GPU_BACKENDS = ("vulkan", "metal", "cuda", "hip", "opencl", "sycl")
+
+
+def engine_version() -> str:
+    """The pinned version of llama-cpp-python."""
+    line = next(line for line in project()["dependencies"] if line.startswith(ENGINE_PACKAGE))
+    return str(line.partition("==")[2])
+
+
+def source() -> Path:
+    """The unpacked source package."""
+    return PORTABLE / f"llama_cpp_python-{engine_version()}"
+
+
+def has_vulkan_tools() -> bool:
+    """Whether what the Vulkan backend is built with is there: the shader compiler, and the headers it comes with."""
+    return shutil.which("glslc") is not None and any(
+        (Path(folder) / "vulkan" / "vulkan.h").exists() for folder in ("/usr/include", "/usr/local/include")
+    )
+
+
+def options(vulkan: bool) -> dict[str, str]:
+    """CMake options of the libraries."""
+    return {**OPTIONS, "GGML_VULKAN": "ON" if vulkan else "OFF"}
+
+
+def unpack(log: Path) -> None:
+    """Fetch llama-cpp-python's source package through pip and unpack it."""
+    exact = f"{ENGINE_PACKAGE}=={engine_version()}"
+    only_source = ("--no-deps", "--no-binary", ENGINE_PACKAGE)
+    logged(log, sys.executable, "-m", "pip", "download", *only_source, "--dest", PORTABLE, exact)
+    shutil.rmtree(source(), ignore_errors=True)
+    with tarfile.open(PORTABLE / f"{source().name}.tar.gz") as archive:
+        archive.extractall(PORTABLE, filter="data")
+
+
+def compile_libraries(log: Path, vulkan: bool) -> None:
+    """Configure and build llama.cpp and every backend."""
+    definitions = [f"-D{name}={value}" for name, value in options(vulkan).items()]
+    generator = () if WINDOWS else ("-G", "Ninja")
+    logged(log, "cmake", "-S", source() / "vendor" / "llama.cpp", "-B", LIBRARIES, *generator, *definitions)
+    logged(log, "cmake", "--build", LIBRARIES, "--config", "Release", "--parallel")
+
+
+def libraries() -> dict[str, Path]:
+    """The built libraries by their place in the package's `lib` folder; GPU backends go to `gpu`."""
+    suffixes = (".dll",) if WINDOWS else (".so", ".dylib")
+    found = sorted(path for path in (LIBRARIES / "bin").rglob("*") if path.suffix in suffixes)
+    return {place_of(path.name): path for path in found}
+
+
+def link_files() -> list[Path]:
+    """What a linker wants instead of a library itself: import libraries, on Windows only."""
+    return sorted(LIBRARIES.rglob("*.lib")) if WINDOWS else []
+
+
+def place_of(name: str) -> str:
+    """A library's path below `lib`: the engine loads what lies in `gpu` only to measure graphics cards."""
+    backend = name.removeprefix("lib").removeprefix("ggml-").partition(".")[0]
+    return f"gpu/{name}" if backend in GPU_BACKENDS else name

@@ -1,0 +1,48 @@
+"""The Debian package's control file and names."""
+
+from __future__ import annotations
+
+import email
+import re
+from pathlib import Path
+
+from installer.linux import deb
+from installer.places import version
+
+
+def test_the_control_file_has_every_field_and_its_description_is_folded() -> None:
+    text = deb.control(["libc6 (>= 2.34)", "libdbus-1-3 (>= 1.9.14)"], 1234)
+    fields = email.message_from_string(text)
+    for name in ("Package", "Version", "Architecture", "Maintainer", "Description", "Section", "Priority"):
+        assert fields[name]
+    assert fields["Package"] == "gannet"
+    assert fields["Installed-Size"] == "1234"
+    assert "libc6 (>= 2.34), libdbus-1-3 (>= 1.9.14)" in fields["Depends"]
+    assert text.endswith("\n") and "\n\n" not in text
+    head, *rest = text[text.index("Description:") :].splitlines()
+    assert len(head) < 130
+    assert all(line.startswith(" ") for line in rest)
+    assert re.fullmatch(r"[^<>]+ <[^@<>]+@[^@<>]+>", deb.MAINTAINER)
+
+
+def test_a_candidate_comes_before_its_release_in_debians_order() -> None:
+    assert deb.debian_version(version()) == version()
+    names = [deb.debian_version(text) for text in ("1.0.dev3", "1.0a1", "1.0b2", "1.0rc1", "1.0", "1.0.1")]
+    assert names == ["1.0~dev3", "1.0~a1", "1.0~b2", "1.0~rc1", "1.0", "1.0.1"]
+
+
+def test_the_file_is_named_as_debian_names_it() -> None:
+    assert re.fullmatch(rf"gannet_{re.escape(version())}_[a-z0-9]+\.deb", deb.package().name)
+
+
+def test_checksums_cover_every_file_and_no_link(tmp_path: Path) -> None:
+    (tmp_path / "usr" / "bin").mkdir(parents=True)
+    (tmp_path / "usr" / "bin" / "one").write_bytes(b"")
+    (tmp_path / "usr" / "bin" / "two").symlink_to("one")
+    assert deb.checksums(tmp_path) == "d41d8cd98f00b204e9800998ecf8427e  usr/bin/one\n"
+
+
+def test_programs_are_told_by_their_first_bytes(tmp_path: Path) -> None:
+    (tmp_path / "lib.so").write_bytes(b"\x7fELF\x02")
+    (tmp_path / "text.so").write_bytes(b"no library")
+    assert deb.programs_in(tmp_path) == [tmp_path / "lib.so"]
