@@ -181,7 +181,8 @@ class System:
         if not store.exists():
             return []
         with contextlib.closing(sqlite3.connect(store, timeout=10)) as connection:
-            rows = connection.execute("SELECT text FROM message WHERE role='assistant' AND status<>'partial' ORDER BY id")
+            finished = "role='assistant' AND status<>'partial'"
+            rows = connection.execute(f"SELECT text FROM message WHERE {finished} ORDER BY id")
             return [str(row[0]) for row in rows]
 
     def files(self) -> set[str]:
