@@ -58,7 +58,7 @@ def _claude(target: Target) -> Launch:
 
 
 def _codex(target: Target) -> Launch:
-    provider = {"name": "Gannet", "base_url": f"{target.url}/v1", "env_key": KEY_VARIABLE, "wire_api": "chat"}
+    provider = {"name": "Gannet", "base_url": f"{target.url}/v1", "env_key": KEY_VARIABLE, "wire_api": "responses"}
     options = [f"model_providers.gannet.{name}={json.dumps(value)}" for name, value in provider.items()]
     options += ['model_provider="gannet"', f"model={json.dumps(target.model)}"]
     arguments = tuple(part for option in options for part in ("-c", option))

@@ -98,11 +98,12 @@ async def _client_leaves(http: Request) -> None:
 
 
 Frames = Callable[[Event], Iterable[ServerSentEvent]]
+ErrorFrame = Callable[[ApiError], ServerSentEvent]
 
 
-def stream(asked: Asked, frames: Frames, dialect: Dialect) -> EventSourceResponse:
-    """The answer as server-sent events; `frames` turns events into frames. A late failure becomes an error frame."""
-    return _Stream(asked, _frames(asked.job, frames, dialect))
+def stream(asked: Asked, frames: Frames, failed: ErrorFrame) -> EventSourceResponse:
+    """The answer as server-sent events; `frames` turns events into frames, `failed` a late failure."""
+    return _Stream(asked, _frames(asked.job, frames, failed))
 
 
 class _Stream(EventSourceResponse):
@@ -119,11 +120,11 @@ class _Stream(EventSourceResponse):
             self._asked.leave()
 
 
-async def _frames(job: Job, frames: Frames, dialect: Dialect) -> AsyncIterator[ServerSentEvent]:
+async def _frames(job: Job, frames: Frames, failed: ErrorFrame) -> AsyncIterator[ServerSentEvent]:
     async with contextlib.aclosing(job.events()) as events:
         async for event in events:
             if isinstance(event, Failed):
-                yield error_frame(event.error, dialect)
+                yield failed(event.error)
                 return
             for frame in frames(event):
                 yield frame

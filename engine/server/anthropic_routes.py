@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse
 from sse_starlette import ServerSentEvent
 
-from engine.server.answering import Answerer, frame, stream
+from engine.server.answering import Answerer, error_frame, frame, stream
 from engine.server.anthropic_answers import Json, MessageAnswer
 from engine.server.anthropic_models import AnthropicError, CountAnswer, CountBody, MessagesBody
 from engine.server.client_name import client_name
@@ -43,7 +44,9 @@ def anthropic_routes(service: Service, answerer: Answerer, preparer: Preparer) -
         asked = await answerer.ask(request, body.model)
         answer = MessageAnswer(asked.model)
         if body.stream:
-            return stream(asked, _Frames(answer, len(asked.job.prepared.tokens)), "anthropic")
+            return stream(
+                asked, _Frames(answer, len(asked.job.prepared.tokens)), partial(error_frame, dialect="anthropic")
+            )
         finished = await answerer.whole(asked, http, answer.take)
         return JSONResponse(answer.whole(finished))
 

@@ -56,7 +56,7 @@ class ChatAnswer:
 
     def take(self, delta: Delta) -> None:
         """Add a delta to the whole."""
-        self._logprobs += [_chat_logprob(entry) for entry in delta.logprobs]
+        self._logprobs += [chat_logprob(entry) for entry in delta.logprobs]
         for part in delta.parts:
             match part:
                 case Content(text):
@@ -86,7 +86,7 @@ class ChatAnswer:
 
     def chunks(self, delta: Delta) -> Iterator[Json]:
         """The chunks of a delta."""
-        logprobs = [_chat_logprob(entry) for entry in delta.logprobs]
+        logprobs = [chat_logprob(entry) for entry in delta.logprobs]
         shown = [_delta(part) for part in delta.parts if not isinstance(part, ToolEnd)]
         for at, content in enumerate(shown or ([{}] if logprobs else [])):
             yield self._chunk(content, logprobs=logprobs if at == 0 else None)
@@ -130,7 +130,8 @@ def _shown(piece: bytes) -> str:
     return piece.decode("utf-8", "replace")
 
 
-def _chat_logprob(entry: TokenLogprob) -> Json:
+def chat_logprob(entry: TokenLogprob) -> Json:
+    """A token's log-probability and those of the likeliest, natural logarithms."""
     top = [{"token": _shown(piece), "logprob": value, "bytes": list(piece)} for piece, value in entry.top]
     own = {"token": _shown(entry.piece), "logprob": entry.logprob, "bytes": list(entry.piece)}
     return own | {"top_logprobs": top}

@@ -7,6 +7,7 @@ import base64
 import datetime
 import struct
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 from fastapi import APIRouter, Request, Response
@@ -14,7 +15,7 @@ from fastapi.responses import JSONResponse
 from sse_starlette import ServerSentEvent
 
 from engine.server import embedding
-from engine.server.answering import Answerer, Asked, frame, stream
+from engine.server.answering import Answerer, Asked, error_frame, frame, stream
 from engine.server.chat_request import chat_request, completion_request
 from engine.server.client_name import client_name
 from engine.server.model_folders import ModelEntry
@@ -30,7 +31,7 @@ from engine.server.openai_models import (
 from engine.server.request import Delta, Event, Finished
 from engine.server.service import Service
 
-_ERRORS: dict[int | str, dict[str, Any]] = {
+ERRORS: dict[int | str, dict[str, Any]] = {
     status: {"model": OpenAIError, "description": text}
     for status, text in (
         (400, "the request is wrong"),
@@ -41,12 +42,12 @@ _ERRORS: dict[int | str, dict[str, Any]] = {
         (503, "no model is loaded"),
     )
 }
-_STREAMS: dict[int | str, dict[str, Any]] = {200: {"content": {"application/json": {}, "text/event-stream": {}}}}
+STREAMS: dict[int | str, dict[str, Any]] = {200: {"content": {"application/json": {}, "text/event-stream": {}}}}
 
 
 def openai_routes(service: Service, answerer: Answerer) -> APIRouter:
     """The routes, working on `service`."""
-    router = APIRouter(prefix="/v1", tags=["openai"], responses=_ERRORS)
+    router = APIRouter(prefix="/v1", tags=["openai"], responses=ERRORS)
     seconds = service.settings.limits.answer_seconds
 
     @router.get("/models", summary="The models in the model folders")
@@ -61,13 +62,13 @@ def openai_routes(service: Service, answerer: Answerer) -> APIRouter:
         entries = await asyncio.to_thread(service.folders.models)
         return next(_item(entry, service) for entry in entries if entry.path == path)
 
-    @router.post("/chat/completions", summary="Answer a conversation", response_class=Response, responses=_STREAMS)
+    @router.post("/chat/completions", summary="Answer a conversation", response_class=Response, responses=STREAMS)
     async def chat(body: ChatBody, http: Request) -> Response:
         request = chat_request(body, service.engine_settings, client_name(http), seconds)
         asked = await answerer.ask(request, body.model)
         return await _answer(answerer, asked, http, ChatAnswer(asked.model), bool(body.stream), _wants_usage(body))
 
-    @router.post("/completions", summary="Go on with a text", response_class=Response, responses=_STREAMS)
+    @router.post("/completions", summary="Go on with a text", response_class=Response, responses=STREAMS)
     async def complete(body: CompletionBody, http: Request) -> Response:
         request = completion_request(body, service.engine_settings, client_name(http), seconds)
         asked = await answerer.ask(request, body.model)
@@ -109,7 +110,7 @@ async def _answer(
     if not streamed:
         finished = await answerer.whole(asked, http, answer.take)
         return JSONResponse(answer.whole(finished))
-    return stream(asked, _Frames(answer, usage), "openai")
+    return stream(asked, _Frames(answer, usage), partial(error_frame, dialect="openai"))
 
 
 class _Frames:

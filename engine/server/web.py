@@ -24,6 +24,7 @@ from engine.server.gate import Gate
 from engine.server.openai_routes import openai_routes
 from engine.server.prepare import Preparer
 from engine.server.request_log import LogRequests
+from engine.server.responses_routes import responses_routes
 from engine.server.service import Service
 
 _log = logging.getLogger(__name__)
@@ -54,6 +55,7 @@ def make_app(service: Service) -> FastAPI:
     answerer = Answerer(service, preparer)
     app.include_router(engine_routes(service, preparer))
     app.include_router(openai_routes(service, answerer))
+    app.include_router(responses_routes(service, answerer))
     app.include_router(anthropic_routes(service, answerer, preparer))
     _handle_errors(app)
     _describe(app)
