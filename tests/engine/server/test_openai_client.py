@@ -103,9 +103,10 @@ def test_structured_output_fits_the_schema(client: openai.OpenAI) -> None:
         "properties": {
             "name": {"type": "string", "maxLength": 12},
             "age": {"type": "integer"},
+            "born": {"type": "integer", "minimum": 1850, "exclusiveMaximum": 11902},
             "kind": {"const": "fox"},
         },
-        "required": ["name", "age", "kind"],
+        "required": ["name", "age", "born", "kind"],
         "additionalProperties": False,
     }
     answer = client.chat.completions.create(
@@ -117,7 +118,8 @@ def test_structured_output_fits_the_schema(client: openai.OpenAI) -> None:
         response_format={"type": "json_schema", "json_schema": {"name": "animal", "schema": schema}},
     )
     value = json.loads(answer.choices[0].message.content or "")
-    assert set(value) == {"name", "age", "kind"} and isinstance(value["age"], int) and value["kind"] == "fox"
+    assert set(value) == {"name", "age", "born", "kind"} and isinstance(value["age"], int) and value["kind"] == "fox"
+    assert 1850 <= value["born"] < 11902
 
 
 def test_a_schema_that_makes_no_grammar_is_a_bad_request(client: openai.OpenAI) -> None:
