@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 import io
 import json
 import platform
@@ -16,17 +15,10 @@ from PySide6.QtGui import QGuiApplication
 
 from app.context import AppContext
 from app.files import atomic_write
+from app.version import program_version
 
 PRIVATE_PREFERENCES = ("server",)
 """Preferences that hold a key."""
-
-
-def program_version() -> str:
-    """Version of the installed program."""
-    try:
-        return importlib.metadata.version("gannet")
-    except importlib.metadata.PackageNotFoundError:
-        return "(not installed)"
 
 
 def write_bundle(path: Path, context: AppContext) -> None:

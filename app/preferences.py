@@ -16,6 +16,7 @@ from PySide6.QtCore import QObject, Signal
 
 from app.files import atomic_write, put_aside
 from app.i18n import tr
+from app.version import WRITER_KEY, program_version
 
 VERSION = 1
 MIGRATIONS: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {}
@@ -91,7 +92,7 @@ class Preferences(QObject):
 
     def save(self) -> None:
         """Write the file; the old one stays when that fails."""
-        content = {"version": VERSION, **dataclasses.asdict(self.values)}
+        content = {"version": VERSION, WRITER_KEY: program_version(), **dataclasses.asdict(self.values)}
         atomic_write(self._path, json.dumps(content, indent=1, ensure_ascii=False).encode("utf-8"))
 
     def _read(self) -> Values:
@@ -112,6 +113,8 @@ def migrated(content: dict[str, Any]) -> dict[str, Any]:
     """Content of any earlier version as content of this one. Raises ValueError when it is no preferences file."""
     if not isinstance(content, dict) or not isinstance(content.get("version"), int):
         raise ValueError("not a preferences file")
+    if content["version"] > VERSION:
+        raise ValueError("of a later version")
     while content["version"] < VERSION:
         content = {**MIGRATIONS[content["version"]](content), "version": content["version"] + 1}
     return content

@@ -15,6 +15,7 @@ from app.files import atomic_write, put_aside
 from app.i18n import tr
 from app.models.facts import ModelFacts
 from app.models.library import ModelFile, ScanResult
+from app.version import WRITER_KEY, program_version
 
 VERSION = 1
 
@@ -129,7 +130,7 @@ class LibraryIndex:
             for path, one in self._facts.items()
             if path in paths
         }
-        return {"version": VERSION, "folders": folders, "facts": facts}
+        return {"version": VERSION, WRITER_KEY: program_version(), "folders": folders, "facts": facts}
 
 
 def save_index(index: LibraryIndex, path: Path) -> None:

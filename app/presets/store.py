@@ -11,6 +11,7 @@ from typing import Any
 from app.files import atomic_write, put_aside
 from app.i18n import tr, trn
 from app.presets.preset import Preset, built_in_presets, own_key, read_presets
+from app.version import WRITER_KEY, program_version
 
 VERSION = 2
 
@@ -79,7 +80,12 @@ class PresetStore:
         self._write(self._own, others if found is None else {**others, model: dict(found)})
 
     def _write(self, own: tuple[Preset, ...], tuned: dict[str, Any]) -> None:
-        content = {"version": VERSION, "presets": [one.to_json() for one in own], "tuned": tuned}
+        content = {
+            "version": VERSION,
+            WRITER_KEY: program_version(),
+            "presets": [one.to_json() for one in own],
+            "tuned": tuned,
+        }
         atomic_write(self._path, json.dumps(content, indent=1, ensure_ascii=False).encode("utf-8"))
         self._own, self._tuned = own, tuned
 

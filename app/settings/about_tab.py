@@ -5,11 +5,11 @@ from __future__ import annotations
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from app.context import AppContext
-from app.diagnostics import program_version
 from app.i18n import tr
 from app.page_parts.labels import button, card, label, row
 from app.page_parts.page_frame import Column
 from app.theme.tokens import GRID
+from app.version import program_version
 
 
 class AboutTab(QWidget):

@@ -29,6 +29,7 @@ MIGRATIONS: tuple[str, ...] = (
         kind TEXT NOT NULL, text TEXT NOT NULL);
     CREATE INDEX piece_message ON piece(message, id);
     """,
+    "CREATE TABLE program (version TEXT NOT NULL);",
 )
 """Script at index n turns version n into n + 1; a script that was released is never edited."""
 
@@ -36,7 +37,7 @@ VERSION = len(MIGRATIONS)
 
 
 class NewerStoreError(Exception):
-    """The file was written by a later version of the program."""
+    """The file was written by a later version of the program; `app.newer` says so before a store is opened."""
 
 
 def connect(path: str) -> sqlite3.Connection:
@@ -54,6 +55,24 @@ def migrate(connection: sqlite3.Connection) -> None:
     """Bring the file to `VERSION`. Raises NewerStoreError, and sqlite3.DatabaseError for a damaged file."""
     version = connection.execute("PRAGMA user_version").fetchone()[0]
     if version > VERSION:
-        raise NewerStoreError(f"the conversations were saved by a newer version of the program (format {version})")
+        raise NewerStoreError(f"format {version}, written by a newer version of the program")
     for number in range(version, VERSION):
         connection.executescript(f"BEGIN; {MIGRATIONS[number]} PRAGMA user_version={number + 1}; COMMIT;")
+
+
+def writer(connection: sqlite3.Connection) -> str:
+    """Version of the program that last wrote the file; "" when it is not known."""
+    try:
+        row = connection.execute("SELECT version FROM program").fetchone()
+    except sqlite3.OperationalError:  # written before there was such a table
+        return ""
+    return str(row[0]) if row else ""
+
+
+def sign(connection: sqlite3.Connection, version: str) -> None:
+    """Note which version of the program writes the file."""
+    if writer(connection) != version:
+        connection.execute("BEGIN IMMEDIATE")
+        connection.execute("DELETE FROM program")
+        connection.execute("INSERT INTO program(version) VALUES (?)", (version,))
+        connection.execute("COMMIT")

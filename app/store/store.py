@@ -13,8 +13,9 @@ from app.files import put_aside
 from app.store.journal import Journal, fold_pieces
 from app.store.records import Conversation, Message, Sampling, conversation_from_row, message_from_row
 from app.store.salvage import salvage
-from app.store.schema import connect, migrate
+from app.store.schema import connect, migrate, sign
 from app.store.search import SearchHit, search
+from app.version import program_version
 
 NEW_TITLE = ""
 """Title of a conversation that has none yet; the window shows "New chat"."""
@@ -174,6 +175,7 @@ class Store:
         connection = connect(str(self._path))
         try:
             migrate(connection)
+            sign(connection, program_version())
             connection.execute("SELECT count(*) FROM conversation").fetchone()
             connection.execute("SELECT max(id) FROM message").fetchone()
         except BaseException:

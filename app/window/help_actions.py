@@ -20,9 +20,10 @@ from PySide6.QtWidgets import (
 
 from app.actions import ACTIONS, MENUS, plain_text
 from app.context import AppContext
-from app.diagnostics import program_version, write_bundle
+from app.diagnostics import write_bundle
 from app.i18n import tr
 from app.theme.icons import application_icon
+from app.version import program_version
 
 
 class HelpActions(QObject):

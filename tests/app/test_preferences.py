@@ -63,11 +63,14 @@ def test_older_files_are_migrated(monkeypatch: pytest.MonkeyPatch) -> None:
     assert migrated({"version": 1, "look": "dark"}) == {"version": 3, "look": "dark", "theme": "dark", "more": 1}
 
 
-def test_a_file_of_a_newer_version_is_read_as_far_as_it_is_known(tmp_path: Path) -> None:
-    """Else going back to an older version loses everything."""
+def test_a_file_of_a_newer_version_is_never_written_over(tmp_path: Path) -> None:
+    """The program refuses to start with one (`test_newer.py`); should it be read all the same, it is put aside."""
     path = tmp_path / "preferences.json"
     path.write_text(json.dumps({"version": 99, "theme": "dark", "hologram": True}), encoding="utf-8")
-    assert Preferences(path)["theme"] == "dark"
+    preferences = Preferences(path)
+    preferences["theme"] = "light"
+    (kept,) = tmp_path.glob("*.broken-*")
+    assert json.loads(kept.read_text(encoding="utf-8"))["hologram"] is True
 
 
 def test_an_undeclared_name_is_an_error(tmp_path: Path) -> None:

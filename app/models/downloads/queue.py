@@ -18,6 +18,7 @@ from app.models.downloads.paths import part_files
 from app.models.downloads.process import WorkerProcess
 from app.models.downloads.rate import Rate
 from app.models.downloads.state import Download, Status
+from app.version import WRITER_KEY, program_version
 
 VERSION = 1
 SAVE_AFTER_MS = 1000
@@ -111,7 +112,11 @@ class DownloadQueue(QObject):
     def save(self) -> None:
         """Write the state now."""
         self._save_soon.stop()
-        content = {"version": VERSION, "downloads": [one.to_json() for one in self._downloads.values()]}
+        content = {
+            "version": VERSION,
+            WRITER_KEY: program_version(),
+            "downloads": [one.to_json() for one in self._downloads.values()],
+        }
         try:
             atomic_write(self._path, json.dumps(content, ensure_ascii=False).encode("utf-8"))
         except OSError as problem:
