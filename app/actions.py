@@ -73,6 +73,7 @@ ACTIONS: tuple[ActionSpec, ...] = (
     ActionSpec("view.fullscreen", "&Full screen", "view", "F11", checkable=True),
     ActionSpec("help.shortcuts", "&Keyboard shortcuts", "help", "F1", icon="info"),
     ActionSpec("help.diagnostics", "Save &diagnostics…", "help", "Ctrl+Shift+D", icon="file"),
+    ActionSpec("help.updates", "Check for a &newer release…", "help", "Ctrl+Shift+U", icon="refresh", separated=True),
     ActionSpec("help.about", "&About Gannet", "help", "Shift+F1"),
 )
 
