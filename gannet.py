@@ -1,8 +1,8 @@
 """The `gannet` command: the window, the tuner or the engine, whichever the arguments ask for.
 
-No arguments open the window; where there is no window to open (no display, or the application is not installed)
-a chat with the built-in demo model starts in the terminal instead, and one line says so. `tune` and `probe` belong
-to `autotune`, everything else to the engine.
+No arguments, or one model file, open the window; where there is no window to open (no display, or the application is
+not installed) a chat with that file or the built-in demo model starts in the terminal instead, and one line says so.
+`tune` and `probe` belong to `autotune`, everything else to the engine.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if args in (["--version"], ["-V"]):
         print(f"gannet {version()}")
         return 0
-    if not args:
-        return open_window_or_chat()
+    if not args or is_model_file(args):
+        return open_window_or_chat(args)
     if args[0] in AUTOTUNE_COMMANDS:
         return command("autotune.cli")(args)
     if args[0] == DOWNLOAD_WORKER:
@@ -64,8 +64,13 @@ def speak_utf8(*streams: object) -> None:
             stream.reconfigure(encoding="utf-8")
 
 
-def open_window_or_chat() -> int:
-    """Opens the window, or says why there is none and chats in the terminal."""
+def is_model_file(args: Sequence[str]) -> bool:
+    """Whether the command line is one model file: what a desktop runs when a person opens such a file."""
+    return len(args) == 1 and args[0].lower().endswith(".gguf") and not args[0].startswith("-")
+
+
+def open_window_or_chat(files: Sequence[str] = ()) -> int:
+    """Opens the window, or says why there is none and chats in the terminal; with the model file, if one is named."""
     reason = why_no_window(sys.platform, os.environ, importlib.util.find_spec)
     if reason is None:
         try:
@@ -73,9 +78,10 @@ def open_window_or_chat() -> int:
         except ImportError as error:  # a library of the system that Qt loads
             reason = f"the window cannot be loaded ({error})"
         else:
-            return window([])
-    print(f"gannet: {reason}; chatting in the terminal with the demo model", file=sys.stderr)
-    return command("engine.cli")(["chat", str(DEMO_MODEL)])
+            return window(list(files))
+    name = Path(files[0]).name if files else "the demo model"
+    print(f"gannet: {reason}; chatting in the terminal with {name}", file=sys.stderr)
+    return command("engine.cli")(["chat", files[0] if files else str(DEMO_MODEL)])
 
 
 def why_no_window(platform: str, environ: Mapping[str, str], find: Callable[[str], object | None]) -> str | None:

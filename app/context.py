@@ -15,6 +15,7 @@ from app.preferences import Preferences
 from app.presets.store import PresetStore
 from app.session import EngineSession
 from app.store import Store
+from app.telemetry.history import TelemetryHistory
 from app.theme import Theme
 
 
@@ -45,3 +46,4 @@ class AppContext:
     shelf: Shelf
     downloads: DownloadQueue
     presets: PresetStore
+    history: TelemetryHistory

@@ -60,6 +60,24 @@ def test_no_arguments_open_the_window(calls: list[tuple[str, list[str]]], monkey
     assert calls == [("app.main", [])]
 
 
+def test_a_model_file_opens_the_window_with_it(
+    calls: list[tuple[str, list[str]]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is what a desktop runs at a double click on such a file."""
+    monkeypatch.setattr(gannet, "why_no_window", lambda *_: None)
+    assert gannet.main(["/models/A b.GGUF"]) == 7
+    assert calls == [("app.main", ["/models/A b.GGUF"])]
+
+
+def test_without_a_window_a_model_file_is_chatted_with_in_the_terminal(
+    calls: list[tuple[str, list[str]]], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(gannet, "why_no_window", lambda *_: "there is no display")
+    assert gannet.main(["/models/a.gguf"]) == 7
+    assert calls == [("engine.cli", ["chat", "/models/a.gguf"])]
+    assert "chatting in the terminal with a.gguf" in capsys.readouterr().err
+
+
 def test_without_a_window_the_demo_model_chats_in_the_terminal_and_a_line_says_why(
     calls: list[tuple[str, list[str]]],
     monkeypatch: pytest.MonkeyPatch,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import deque
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from app.telemetry.figures import FIGURES, Snapshot, TimePart, figures, number, token_time
@@ -50,6 +51,14 @@ class LiveFigures:
             self.now.update({name: value for name, value in values.items() if not math.isnan(value)})
         parts = token_time(self._recent[0][1], snapshot)
         self.parts = parts or self.parts
+
+    def catch_up(self, moments: Iterable[tuple[float, Snapshot]]) -> None:
+        """Take snapshots that came while nobody looked, about one a second; the series has RATE_HZ samples for each."""
+        for time_s, snapshot in moments:
+            before = len(self.series)
+            self.add(time_s, snapshot)
+            if len(self.series) > before or before == self.series.capacity:
+                self.series.repeat(RATE_HZ - 1, 1.0 / RATE_HZ)
 
     def reset(self) -> None:
         """Begin again, for another model."""

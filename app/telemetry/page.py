@@ -44,6 +44,7 @@ class TelemetryPage(PageFrame):
         self._shape_of = ""
         self._recording: CsvRecording | None = None
         self._began = time.monotonic()
+        self._seen = 0.0
         self._total_memory = int(psutil.virtual_memory().total)
         self._state = StateView(context.theme)
         self._column = Column(WIDEST)
@@ -68,6 +69,7 @@ class TelemetryPage(PageFrame):
         self._visible = True
         self._follow()
         self._state_changed()
+        self._catch_up()
         if self._context.client.last_telemetry:
             self._took(self._context.client.last_telemetry)
 
@@ -80,6 +82,8 @@ class TelemetryPage(PageFrame):
     def toggle_pause(self) -> None:
         """Hold the picture still, or let it go on."""
         self.paused = not self.paused
+        if not self.paused:
+            self._catch_up()
         name = tr("Go on") if self.paused else tr("Pause")
         self._context.theme.tint(self.pause_button, "play" if self.paused else "pause")
         self.pause_button.setToolTip(name)
@@ -118,12 +122,18 @@ class TelemetryPage(PageFrame):
             self._context.client.telemetry.disconnect(self._took)
         self._following = wanted
 
+    def _catch_up(self) -> None:
+        """Take what came since the page last took something: plots begin with the model, not with the visit."""
+        self.live.catch_up((at - self._began, one) for at, one in self._context.history.since(self._seen))
+        self._seen = time.monotonic()
+
     def _took(self, snapshot: dict[str, Any]) -> None:
         now = time.monotonic() - self._began
         if self._recording is not None:
             self._record(now, snapshot)
         if self._visible and not self.paused:
             self.live.add(now, snapshot)
+            self._seen = now + self._began
             if self._stack.currentWidget() is self._column:
                 self.dashboard.refresh(snapshot, self._total_memory)
 

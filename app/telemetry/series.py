@@ -37,6 +37,20 @@ class Series:
         self._next = (self._next + 1) % self._capacity
         self._count = min(self._count + 1, self._capacity)
 
+    @property
+    def capacity(self) -> int:
+        """Samples it holds when it is full."""
+        return self._capacity
+
+    def repeat(self, times: int, step_s: float) -> None:
+        """Append the latest sample `times` more, its time `step_s` later each; nothing where there is none."""
+        if self._count:
+            end = self._next + self._capacity - 1
+            last = {name: float(self._values[row, end]) for row, name in enumerate(self.names)}
+            start = float(self._times[end])
+            for number in range(1, times + 1):
+                self.add(start + number * step_s, last)
+
     def times(self) -> Array:
         """Times of the samples held, oldest first; a view, valid until the next add."""
         return self._times[self._window()]

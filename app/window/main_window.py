@@ -19,6 +19,7 @@ from app.models.start import Library
 from app.preferences import Preferences
 from app.session import EngineSession
 from app.store import Store
+from app.telemetry.history import TelemetryHistory
 from app.theme import Theme
 from app.window.chat_actions import ChatActions
 from app.window.engine_news import EngineNews
@@ -29,6 +30,7 @@ from app.window.help_actions import HelpActions
 from app.window.notices import Notice, Toast
 from app.window.places import PLACES
 from app.window.sidebar import Sidebar
+from app.window.update_check import UpdateCheck
 
 MINIMUM = (640, 480)
 DEFAULT = (1100, 750)
@@ -60,7 +62,7 @@ class MainWindow(QMainWindow):
         actions = Actions(self)
         self.context = AppContext(
             client, session, preferences, theme, actions, store, Conversations(store, self), self, library.shelf,
-            library.downloads, library.presets,
+            library.downloads, library.presets, TelemetryHistory(client, self),
         )  # fmt: skip
         self._pages: dict[str, QWidget] = {}
         self._place = ""
@@ -75,6 +77,7 @@ class MainWindow(QMainWindow):
         self._toast = Toast(self._body, self._toast_place)
         self.chat_actions = ChatActions(self.context, self.sidebar, self)
         self.help_actions = HelpActions(self.context, self)
+        self.update_check = UpdateCheck(self)
         self.news = EngineNews(self.context, self.header, self.panel, self)
         self._connect_actions()
         self._show_panel(preferences["panel_open"])

@@ -164,6 +164,10 @@
    <translation>Chats</translation>
   </message>
   <message>
+   <source>Check for a &amp;newer release…</source>
+   <translation>Nach einer &amp;neueren Version fragen …</translation>
+  </message>
+  <message>
    <source>Close</source>
    <translation>Schließen</translation>
   </message>
@@ -242,6 +246,10 @@
   <message>
    <source>Gannet cannot start: {why}</source>
    <translation>Gannet kann nicht starten: {why}</translation>
+  </message>
+  <message>
+   <source>Gannet {version} has been released; this is {ours}. Your chats, settings and models stay as they are.</source>
+   <translation>Gannet {version} ist erschienen; dies ist {ours}. Ihre Chats, Einstellungen und Modelle bleiben, wie sie sind.</translation>
   </message>
   <message>
    <source>Go to the &amp;earlier message</source>
@@ -398,6 +406,10 @@
   <message>
    <source>Open full telemetry</source>
    <translation>Zur Telemetrie</translation>
+  </message>
+  <message>
+   <source>Open its page</source>
+   <translation>Ihre Seite öffnen</translation>
   </message>
   <message>
    <source>Open or close the last &amp;thinking</source>
@@ -576,6 +588,22 @@
    <translation>Das Modell ließ sich nicht laden.</translation>
   </message>
   <message>
+   <source>The releases page sent an answer that names no release.</source>
+   <translation>Die Antwort der Versionsseite nennt keine Version.</translation>
+  </message>
+  <message>
+   <source>There is no file {path}.</source>
+   <translation>Es gibt keine Datei {path}.</translation>
+  </message>
+  <message>
+   <source>This build was made without the address of a releases page: it cannot ask.</source>
+   <translation>Dieses Programm wurde ohne die Adresse einer Versionsseite gebaut und kann nicht fragen.</translation>
+  </message>
+  <message>
+   <source>This is the newest release ({version}).</source>
+   <translation>Dies ist die neueste Version ({version}).</translation>
+  </message>
+  <message>
    <source>Today</source>
    <translation>Heute</translation>
   </message>
@@ -608,6 +636,14 @@
    <translation>Ihre Einstellungen ließen sich nicht lesen ({why}). Sie sind als {name} aufgehoben; es gelten die Standardwerte.</translation>
   </message>
   <message>
+   <source>{host} did not say which release is the newest: {why}. Nothing has changed.</source>
+   <translation>{host} hat nicht gesagt, welche Version die neueste ist: {why}. Es hat sich nichts geändert.</translation>
+  </message>
+  <message>
+   <source>{name} is no model file: Gannet opens files whose names end in .gguf.</source>
+   <translation>{name} ist keine Modelldatei: Gannet öffnet Dateien, deren Name auf .gguf endet.</translation>
+  </message>
+  <message>
    <source>{n} MB/s</source>
    <translation>{n} MB/s</translation>
   </message>
@@ -618,6 +654,14 @@
   <message>
    <source>{n} tok/s</source>
    <translation>{n} Tok/s</translation>
+  </message>
+  <message>
+   <source>{path} was saved by Gannet {theirs}; this is Gannet {ours}, which cannot read it. Nothing was changed. Install Gannet {theirs} or later to go on.</source>
+   <translation>{path} wurde von Gannet {theirs} gespeichert; dies ist Gannet {ours} und kann das nicht lesen. Es wurde nichts geändert. Installieren Sie Gannet {theirs} oder neuer, um weiterzumachen.</translation>
+  </message>
+  <message>
+   <source>{path} was saved by a later version of Gannet than this one ({ours}). Nothing was changed. Install the later version again to go on.</source>
+   <translation>{path} wurde von einer neueren Version von Gannet als dieser ({ours}) gespeichert. Es wurde nichts geändert. Installieren Sie die neuere Version wieder, um weiterzumachen.</translation>
   </message>
   <message>
    <source>“{title}” was deleted.</source>

@@ -14,6 +14,7 @@ from pytestqt.qtbot import QtBot
 from app.engine_client import State
 from app.main import Program
 from app.models.shape import ModelShape
+from app.telemetry.live import RATE_HZ, LiveFigures
 from app.telemetry.page import TelemetryPage
 
 EXPERTS = {
@@ -71,6 +72,43 @@ def test_figures_arrive_and_a_hidden_page_takes_nothing_in(page: TelemetryPage, 
     assert len(page.live.series) == held and not page._experts_timer.isActive()
     program.window.show_place("telemetry")
     assert page._experts_timer.isActive()
+
+
+def test_the_plots_begin_with_the_model_and_not_with_the_first_visit(program: Program, qtbot: QtBot) -> None:
+    """Else who opens the page to see what has just happened sees nothing."""
+    clock = iter(range(1, 1000))
+    history = program.window.context.history
+    history._clock = lambda: next(clock) * 0.1
+    program.client.state = State.READY
+    program.client.state_changed.emit(State.READY)
+    for step in range(100):  # ten seconds, ten snapshots in each
+        program.client.telemetry.emit(snapshot(step))
+    kept = list(history.since(0.0))
+    assert [at for at, _ in kept] == pytest.approx([0.1 + second for second in range(10)])
+    live = LiveFigures()
+    live.catch_up(kept)
+    assert len(live.series) == 9 * RATE_HZ, "the time axis of the plots counts samples"
+    whole = LiveFigures()
+    for step in range(100):
+        whole.add(0.1 + step * 0.1, snapshot(step))
+    assert live.now["hit_rate"] == pytest.approx(whole.now["hit_rate"], rel=0.01)
+    program.client.state_changed.emit(State.LOADING)
+    assert list(history.since(0.0)) == [], "figures of a model that is gone"
+
+
+def test_a_page_that_was_left_catches_up(page: TelemetryPage, program: Program) -> None:
+    program.client.telemetry.emit(snapshot(0))
+    program.window.show_place("models")
+    moment = time.monotonic()
+    history = program.window.context.history
+    history._clock = lambda: moment
+    for step in range(1, 6):
+        moment += 1.0
+        program.client.telemetry.emit(snapshot(step * 10))
+    before = len(page.live.series)
+    page._began = page._seen = moment - 10.0
+    program.window.show_place("telemetry")
+    assert len(page.live.series) - before >= 4 * RATE_HZ
 
 
 def test_pause_holds_the_picture(page: TelemetryPage, program: Program) -> None:
