@@ -6,14 +6,16 @@ from collections.abc import Sequence
 from enum import Enum
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from PySide6.QtCore import QObject, Signal
 
 from app.engine_client.chat_stream import ChatStream
+from app.engine_client.door import Door
 from app.engine_client.events import EventStream
 from app.engine_client.http import Call, HttpChannel
 from app.engine_client.problem import Crash, EngineProblem
-from app.engine_client.process import EngineProcess, Serving
+from app.engine_client.process import EngineProcess
 
 
 class State(Enum):
@@ -45,7 +47,7 @@ class EngineClient(QObject):
         crashed(Crash): the process ended unasked.
         tune_event(dict): news of a running tuning.
     Attributes: `state`, `model` (path or id of the loaded model, ""), `error` (EngineProblem of a failed load or None),
-    `last_telemetry` (dict, empty before the first).
+    `last_telemetry` (dict, empty before the first), `door` (`Door`: the address for other programs).
     """
 
     state_changed = Signal(object)
@@ -66,6 +68,7 @@ class EngineClient(QObject):
         self._process.died.connect(self._died)
         self._process.line.connect(self.log_line)
         self._channel = HttpChannel(self)
+        self.door = Door(self._channel)
         self._events = EventStream(self._channel)
         self._events.arrived.connect(self._event)
 
@@ -81,6 +84,7 @@ class EngineClient(QObject):
         """End the engine process and wait for it (at most about four seconds, usually far less)."""
         self._events.close()
         self._process.stop()
+        self.door.engine_down()
         self.model = ""
         self._set_state(State.STOPPED)
 
@@ -88,10 +92,6 @@ class EngineClient(QObject):
         """Stop and start again."""
         self.stop()
         self.start()
-
-    def serve_at(self, serving: Serving | None) -> None:
-        """Where the engine listens for other programs from its next start on; None: for this window only."""
-        self._process.serving = serving
 
     @property
     def pid(self) -> int:
@@ -180,6 +180,10 @@ class EngineClient(QObject):
         """Measure candidates on the loaded model; news arrives as `tune_event`."""
         return self._channel.call("POST", "/engine/tune", {"budget_s": budget_s})
 
+    def stored_tuning(self, model: str) -> Call:
+        """`{"running", "stored"}`: what a former tuning of `model` found, and what has changed since."""
+        return self._channel.call("GET", f"/engine/tune?model={quote(model, safe='')}")
+
     def cancel_tune(self) -> Call:
         """Stop tuning and go back to what was on."""
         return self._channel.call("POST", "/engine/tune/cancel", {})
@@ -193,10 +197,12 @@ class EngineClient(QObject):
     def _came_up(self, url: str, key: str) -> None:
         self._channel.point_at(url, key)
         self._events.open()
+        self.door.engine_up()
         self._set_state(State.EMPTY)
 
     def _died(self, crash: Crash) -> None:
         self._events.close()
+        self.door.engine_down()
         self.model = ""
         self._set_state(State.CRASHED)
         self.crashed.emit(crash)

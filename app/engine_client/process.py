@@ -7,7 +7,6 @@ import secrets
 import sys
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from PySide6.QtCore import QObject, QProcess, QTimer, Signal
@@ -21,19 +20,9 @@ START_TIMEOUT_MS = 60_000
 STOP_WAIT_MS = 2_000
 
 
-@dataclass(frozen=True)
-class Serving:
-    """Where the engine listens for other programs of the user: `host`, `port` (0: any free one), and their `key`."""
-
-    host: str
-    port: int
-    key: str
-
-
-def engine_command(serving: Serving | None = None) -> list[str]:
+def engine_command() -> list[str]:
     """The command line of the private engine of this installation."""
-    where = ["--port", str(serving.port), "--host", serving.host] if serving else ["--port", "0"]
-    arguments = ["serve", *where, "--private"]
+    arguments = ["serve", "--port", "0", "--private"]
     return gannet.packaged(*arguments) or [sys.executable, str(Path(gannet.__file__).resolve()), *arguments]
 
 
@@ -41,8 +30,7 @@ class EngineProcess(QObject):
     """The engine process.
 
     Signals: `ready(url, key)` once it listens; `died(Crash)` when it ended unasked or did not come up; `line(text)` for
-    every line it wrote. Attributes: `log` the last `LOG_LINES` lines; `serving` where it listens from the next start on
-    (None: a free port of this computer, with a key of the moment).
+    every line it wrote. Attributes: `log` the last `LOG_LINES` lines.
     """
 
     ready = Signal(str, str)
@@ -55,7 +43,6 @@ class EngineProcess(QObject):
         self._process: QProcess | None = None
         self._key = ""
         self._folders: list[str] = []
-        self.serving: Serving | None = None
         self._listening = False
         self._rest = {"out": b"", "err": b""}
         self.log: deque[str] = deque(maxlen=LOG_LINES)
@@ -75,13 +62,13 @@ class EngineProcess(QObject):
             return
         self._listening = False
         self._rest = {"out": b"", "err": b""}
-        self._key = self.serving.key if self.serving else secrets.token_urlsafe(32)
+        self._key = secrets.token_urlsafe(32)
         self._process = process = QProcess(self)
         process.readyReadStandardOutput.connect(self._read_output)
         process.readyReadStandardError.connect(self._read_errors)
         process.finished.connect(self._finished)
         process.errorOccurred.connect(self._failed)
-        command = self._command or engine_command(self.serving)
+        command = self._command or engine_command()
         self._patience.start()
         process.start(command[0], command[1:])
         process.write(json.dumps({"key": self._key, "models": self._folders}).encode() + b"\n")

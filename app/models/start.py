@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from app.engine_client.process import Serving
 from app.models.downloads.queue import DownloadQueue
 from app.models.shelf import Shelf
 from app.models.sources import LibraryModels
@@ -41,8 +40,7 @@ class Library:
 def make_library(session: EngineSession, config: Path, data: Path) -> Library:
     """Make the services and feed the session's menus from them. Nothing is scanned or downloaded yet."""
     client, preferences = session.client, session.preferences
-    serving: Serving | None = serving_from(preferences["server"])
-    client.serve_at(serving)
+    client.door.want(serving_from(preferences["server"]))
     presets = PresetStore(config / "presets.json")
     shelf = Shelf(client, preferences, data / "library.json", session)
     downloads = DownloadQueue(data / "downloads.json", session)

@@ -40,6 +40,7 @@ class ServerPage(PageFrame):
         column.body.addStretch(1)
         self.column.addWidget(column, 1)
         context.client.state_changed.connect(self._state_changed)
+        context.client.door.changed.connect(self._state_changed)
         self._refresh()
 
     @property
@@ -59,7 +60,7 @@ class ServerPage(PageFrame):
         self._key.setEchoMode(QLineEdit.EchoMode.Password)
 
     def apply(self, *, on: bool | None = None, key: str = "") -> None:
-        """Store what the form says (`on`, `key` override it) and let the engine start anew with it."""
+        """Store what the form says (`on`, `key` override it) and open or close the engine's door; the model stays."""
         known = self.settings
         wanted = ServerSettings(
             on=self._on.isChecked() if on is None else on,
@@ -70,9 +71,7 @@ class ServerPage(PageFrame):
         if wanted == known:
             return
         self._context.preferences["server"] = wanted.to_preferences()
-        self._context.client.serve_at(serving_from(wanted.to_preferences()))
-        if known.on or wanted.on:
-            self._context.session.restart()
+        self._context.client.door.want(serving_from(wanted.to_preferences()))
         self._refresh()
 
     def renew_key(self) -> None:
@@ -102,23 +101,20 @@ class ServerPage(PageFrame):
             self._timer.stop()
 
     def _say_state(self, settings: ServerSettings) -> None:
-        listening = self._context.client.state.listening
+        door = self._context.client.door
         if not settings.on:
             role, text = "soft", tr("Off: only this window can use the engine.")
-        elif self._reached(settings):
+        elif door.url:
             role, text = "good", tr("On: programs on this computer use {address}").format(address=settings.address)
-        elif listening:
-            role, text = "warn", tr("Restarting the engine so that it listens there…")
+        elif door.problem:
+            role, text = "bad", tr("Nobody gets in: {why}. Choose another port.").format(why=door.problem)
+        elif self._context.client.state.listening:
+            role, text = "soft", tr("Opening…")
         else:
-            role = "bad"
-            text = tr("The engine is not running. If the port {port} is taken by another program, choose another.")
-            text = text.format(port=settings.port)
+            role, text = "warn", tr("The engine is not running. Other programs get in as soon as it does.")
         self._status.setText(text)
         set_role(self._status, role)
         self._warning.setVisible(settings.everywhere and settings.on)
-
-    def _reached(self, settings: ServerSettings) -> bool:
-        return self._context.client.state.listening and self._context.client.url.endswith(f":{settings.port}")
 
     def _state_changed(self, *_: object) -> None:
         if self._visible:

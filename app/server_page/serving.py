@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from app.engine_client.process import Serving
+from app.engine_client.door import Serving
 
 DEFAULT_PORT = 8080
 LOOPBACK, EVERYWHERE = "127.0.0.1", "0.0.0.0"

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, IPvAnyAddress, model_validator
 
 from engine.server.openai_models import MAX_MESSAGES, MAX_TOOLS, ChatMessage, ToolEntry
 from engine.trace.live import MOST_BYTES
@@ -190,3 +190,24 @@ class TuneBody(EngineBody):
     """How long the tuner may take."""
 
     budget_s: float = Field(default=180.0, gt=0, le=86_400)
+
+
+class DoorBody(EngineBody):
+    """Whether other programs may come in, at which address of this machine, and with which key."""
+
+    open: bool
+    host: IPvAnyAddress = Field(default="127.0.0.1", validate_default=True, description="0.0.0.0: from other computers")
+    port: int = Field(default=8080, ge=0, le=65_535, description="0: any free one")
+    key: str = Field(default="", max_length=200, description="at least 16 characters where the door is to open")
+
+    @model_validator(mode="after")
+    def _needs_a_key(self) -> Self:
+        if self.open and len(self.key) < 16:
+            raise ValueError("a key of at least 16 characters is needed to open the door")
+        return self
+
+
+class DoorAnswer(BaseModel):
+    """Where programs on this machine come in; null while the door is closed."""
+
+    url: str | None

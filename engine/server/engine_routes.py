@@ -18,6 +18,8 @@ from engine.server.engine_models import (
     CacheAnswer,
     CacheBody,
     Done,
+    DoorAnswer,
+    DoorBody,
     EngineError,
     ExpertMapAnswer,
     HealthAnswer,
@@ -84,6 +86,13 @@ def _add_state_routes(router: APIRouter, service: Service) -> None:
     @router.get("/engine/requests", summary="Other programs that use the service, and their latest requests")
     async def requests() -> RequestsAnswer:
         return RequestsAnswer.model_validate(service.requests.as_json())
+
+    @router.post("/engine/door", summary="Let other programs in at an address of their own, or no longer")
+    async def door(body: DoorBody) -> DoorAnswer:
+        if not body.open:
+            await service.door.close()
+            return DoorAnswer(url=None)
+        return DoorAnswer(url=await service.door.open(str(body.host), body.port, body.key))
 
     @router.post("/engine/shutdown", status_code=202, summary="End the engine")
     async def shutdown() -> Accepted:

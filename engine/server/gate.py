@@ -17,17 +17,21 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from engine.server.dialect import dialect_of
+from engine.server.door import Door
 from engine.server.errors import ApiError, error_body
 from engine.server.serve_settings import Limits, ServeSettings
 
 _OPEN_PATHS = frozenset({"/health"})
+_OWNER_PATHS = frozenset({"/engine/door"})
+"""What a program that came in by the door may not do: open it wider."""
 
 
 class Gate:
     """ASGI middleware around everything else."""
 
-    def __init__(self, app: ASGIApp, settings: ServeSettings) -> None:
+    def __init__(self, app: ASGIApp, settings: ServeSettings, door: Door) -> None:
         self._app = app
+        self._door = door
         self._key = settings.key.encode()
         self._hosts = {"localhost", settings.host.lower(), *(name.lower() for name in settings.hosts)}
         self._origins = frozenset(settings.cors_origins)
@@ -59,8 +63,13 @@ class Gate:
             return ApiError(403, "this Host is not served here; start with --allow-host NAME to allow it", "bad_host")
         if not self._origin_allowed(headers.get("origin"), headers.get("host", "")):
             return ApiError(403, "web pages of this origin may not use the engine", "bad_origin")
-        if scope["path"] not in _OPEN_PATHS and not self._key_fits(headers):
-            return ApiError(401, "the key is missing or wrong; send it as 'Authorization: Bearer KEY'", "bad_key")
+        if scope["path"] not in _OPEN_PATHS:
+            key = _given_key(headers)
+            owner = hmac.compare_digest(key, self._key)
+            if not owner and not self._door.admits(key):
+                return ApiError(401, "the key is missing or wrong; send it as 'Authorization: Bearer KEY'", "bad_key")
+            if not owner and scope["path"] in _OWNER_PATHS:
+                return ApiError(403, "only the window that started this engine may do that", "not_the_owner")
         length = headers.get("content-length", "")
         if length.isdigit() and int(length) > self._limits.body_bytes:
             return _too_large(self._limits.body_bytes)
@@ -79,10 +88,11 @@ class Gate:
     def _origin_allowed(self, origin: str | None, host: str) -> bool:
         return origin is None or origin in self._origins or origin == f"http://{host}"
 
-    def _key_fits(self, headers: Headers) -> bool:
-        scheme, _, token = headers.get("authorization", "").partition(" ")
-        given = token.strip() if scheme.lower() == "bearer" else headers.get("x-api-key", "")
-        return hmac.compare_digest(given.encode("utf-8", "surrogateescape"), self._key)
+
+def _given_key(headers: Headers) -> bytes:
+    scheme, _, token = headers.get("authorization", "").partition(" ")
+    given = token.strip() if scheme.lower() == "bearer" else headers.get("x-api-key", "")
+    return given.encode("utf-8", "surrogateescape")
 
 
 def _without_port(host: str) -> str:

@@ -13,7 +13,14 @@ from engine.errors import GannetError
 
 
 class PortError(GannetError):
-    """The port cannot be opened; names the port and its holder."""
+    """The port cannot be opened; names the port and its holder.
+
+    Attributes: `reason`, the message without what to do on a command line.
+    """
+
+    def __init__(self, reason: str, cure: str = "") -> None:
+        super().__init__(f"{reason}; {cure}" if cure else reason)
+        self.reason = reason
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -32,20 +39,21 @@ def listen(host: str, port: int) -> socket.socket:
         opened.listen(512)
     except OSError as error:
         opened.close()
-        raise PortError(_reason(host, port, error)) from None
+        raise _port_error(host, port, error) from None
     opened.set_inheritable(False)
     return opened
 
 
-def _reason(host: str, port: int, error: OSError) -> str:
+def _port_error(host: str, port: int, error: OSError) -> PortError:
     if error.errno == errno.EADDRINUSE:
         holder = _holder(port)
-        return f"port {port} is in use{f' by {holder}' if holder else ''}; choose another with --port, or --port 0"
+        reason = f"port {port} is in use{f' by {holder}' if holder else ''}"
+        return PortError(reason, "choose another with --port, or --port 0")
     if error.errno == errno.EACCES and sys.platform == "win32":  # any port can be kept back there, by Hyper-V for one
-        return f"Windows keeps port {port} for another program; choose another with --port, or --port 0"
+        return PortError(f"Windows keeps port {port} for another program", "choose another with --port, or --port 0")
     if error.errno == errno.EACCES:
-        return f"port {port} needs more rights than this program has; choose one above 1023 with --port"
-    return f"cannot listen on {host} port {port}: {error.strerror or error}"
+        return PortError(f"port {port} needs more rights than this program has", "choose one above 1023 with --port")
+    return PortError(f"cannot listen on {host} port {port}: {error.strerror or error}")
 
 
 def _holder(port: int) -> str:

@@ -14,11 +14,10 @@ from typing import Any
 
 import uvicorn
 
-from engine.server.connection import connection_class
+from engine.server.http_config import http_config
 from engine.server.service import Service
 from engine.server.web import make_app
 
-_GRACE_SECONDS = 2
 # An engine thread that hangs in a read must not keep the process alive.
 _LAST_RESORT_SECONDS = 8.0
 
@@ -31,20 +30,8 @@ def run_service(service: Service, opened: socket.socket, on_ready: OnReady, own_
     `own_process`: the process is there for this alone, and ends for sure when the service does.
     """
     app = make_app(service)
-    limits = service.settings.limits
-    config = uvicorn.Config(
-        app,
-        http=connection_class(limits),
-        ws="none",
-        lifespan="on",
-        loop="asyncio",
-        log_config=None,
-        access_log=False,
-        server_header=False,
-        timeout_keep_alive=30,
-        timeout_graceful_shutdown=_GRACE_SECONDS,
-        h11_max_incomplete_event_size=limits.header_bytes,
-    )
+    service.door.attach(app)
+    config = http_config(app, service.settings.limits, "on")
     asyncio.run(_serve(_Server(config, service, on_ready, own_process), opened))
 
 
@@ -77,7 +64,7 @@ class _Server(uvicorn.Server):
         if self._own_process:
             end_for_sure()
         self._service.shutdown.set()
-        await super().shutdown(sockets=sockets)
+        await asyncio.gather(self._service.door.close(), super().shutdown(sockets=sockets))
 
 
 def end_for_sure() -> None:

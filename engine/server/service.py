@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.server import tracing
+from engine.server.door import Door
 from engine.server.errors import ApiError
 from engine.server.event_log import EventLog
 from engine.server.log_lines import LogLines
@@ -63,6 +64,7 @@ class Service:
         self.folders = ModelFolders(settings.model_folders)
         self.host = ModelHost(settings, self.state)
         self.tuning = Tuning()
+        self.door = Door(settings.limits)
         self.shutdown = asyncio.Event()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._swap = asyncio.Lock()

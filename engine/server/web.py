@@ -80,7 +80,7 @@ def _describe(app: FastAPI) -> None:
 
 def _middleware(service: Service) -> list[Middleware]:
     log = Middleware(LogRequests, log=service.requests)
-    gate = Middleware(Gate, settings=service.settings)
+    gate = Middleware(Gate, settings=service.settings, door=service.door)
     if not service.settings.cors_origins:
         return [log, gate]
     # Before the gate: a browser asks without a key whether it may ask.

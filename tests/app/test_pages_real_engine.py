@@ -110,7 +110,7 @@ def test_the_form_of_presets_is_the_engines_own_and_its_values_are_taken(real: P
 
 
 def test_another_program_comes_in_with_the_key_and_is_seen(real: Program, qtbot: QtBot) -> None:
-    """Server on, a request with the wrong key, one with the right key: both in the log, one let in."""
+    """On, a wrong key, the right key: both in the log, one let in. Neither on nor off loads the model anew."""
     page = place(real, "server")
     assert isinstance(page, ServerPage)
     with socket.socket() as free:
@@ -119,10 +119,12 @@ def test_another_program_comes_in_with_the_key_and_is_seen(real: Program, qtbot:
     page._port.blockSignals(True)
     page._port.setValue(port)
     page._port.blockSignals(False)
+    states: list[State] = []
+    real.client.state_changed.connect(states.append)
+    engine = real.client.pid
     page._on.setChecked(True)
-    qtbot.waitUntil(lambda: real.client.url.endswith(f":{port}"), timeout=PATIENCE_MS)
-    ready(real, qtbot)
-    assert "On" in page._status.text()
+    qtbot.waitUntil(lambda: "On" in page._status.text(), timeout=PATIENCE_MS)
+    assert real.client.door.url.endswith(f":{port}")
     answers: dict[str, int] = {}
     asking = threading.Thread(target=_ask, args=(page.settings.address, page.settings.key, answers))
     asking.start()
@@ -133,7 +135,28 @@ def test_another_program_comes_in_with_the_key_and_is_seen(real: Program, qtbot:
     qtbot.waitUntil(lambda: "a-test" in page._clients.text(), timeout=PATIENCE_MS)
     assert "401" in page._requests.text() and "GET /v1/models" in page._requests.text()
     page._on.setChecked(False)
-    qtbot.waitUntil(lambda: real.client.url != "" and not real.client.url.endswith(f":{port}"), timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: real.client.door.url == "", timeout=PATIENCE_MS)
+    with pytest.raises(ConnectionRefusedError):
+        socket.create_connection(("127.0.0.1", port), 5)
+    assert real.client.pid == engine and states == [], "the engine was started, or the model loaded, anew"
+
+
+def test_a_taken_port_is_named_and_the_next_choice_works(real: Program, qtbot: QtBot) -> None:
+    page = place(real, "server")
+    assert isinstance(page, ServerPage)
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        page._port.blockSignals(True)
+        page._port.setValue(port)
+        page._port.blockSignals(False)
+        page._on.setChecked(True)
+        qtbot.waitUntil(lambda: f"port {port} is in use" in page._status.text(), timeout=PATIENCE_MS)
+    page._on.setChecked(False)
+    page._on.setChecked(True)
+    qtbot.waitUntil(lambda: "On" in page._status.text(), timeout=PATIENCE_MS)
+    real.session.restart()
+    qtbot.waitUntil(lambda: real.client.door.url == "", timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: "On" in page._status.text(), timeout=PATIENCE_MS)
 
 
 def _ask(address: str, key: str, answers: dict[str, int]) -> None:

@@ -76,12 +76,20 @@
    <translation>Im Moment niemand. Programme erscheinen hier, wenn sie etwas fragen.</translation>
   </message>
   <message>
+   <source>Nobody gets in: {why}. Choose another port.</source>
+   <translation>Niemand kommt herein: {why}. Wählen Sie einen anderen Port.</translation>
+  </message>
+  <message>
    <source>Off: only this window can use the engine.</source>
    <translation>Aus: Nur dieses Fenster kann die Engine benutzen.</translation>
   </message>
   <message>
    <source>On: programs on this computer use {address}</source>
    <translation>An: Programme auf diesem Rechner benutzen {address}</translation>
+  </message>
+  <message>
+   <source>Opening…</source>
+   <translation>Wird geöffnet …</translation>
   </message>
   <message>
    <source>Other computers in this network too</source>
@@ -104,10 +112,6 @@
    <translation>Python, OpenAI</translation>
   </message>
   <message>
-   <source>Restarting the engine so that it listens there…</source>
-   <translation>Die Engine startet neu, damit sie dort erreichbar ist …</translation>
-  </message>
-  <message>
    <source>Server</source>
    <translation>Server</translation>
   </message>
@@ -124,8 +128,8 @@
    <translation>Zeigen</translation>
   </message>
   <message>
-   <source>The engine is not running. If the port {port} is taken by another program, choose another.</source>
-   <translation>Die Engine läuft nicht. Belegt ein anderes Programm den Port {port}, wählen Sie einen anderen.</translation>
+   <source>The engine is not running. Other programs get in as soon as it does.</source>
+   <translation>Die Engine läuft nicht. Andere Programme kommen herein, sobald sie läuft.</translation>
   </message>
   <message>
    <source>There is a new key. Programs that have the old one no longer get in.</source>

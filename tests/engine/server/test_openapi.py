@@ -13,7 +13,7 @@ from schemathesis.specs.openapi.checks import response_schema_conformance, statu
 from tests.engine.server.server_process import ServerProcess
 
 # What ends, unloads or reconfigures the server that all tests share has tests of its own, as has the endless stream.
-LEFT_OUT = r"/engine/(shutdown|unload|load|events|tune|load/cancel|tune/cancel|settings|cache)$"
+LEFT_OUT = r"/engine/(shutdown|unload|load|events|tune|load/cancel|tune/cancel|settings|cache|door)$"
 EXAMPLES = 8
 CHECKS = [not_a_server_error, status_code_conformance, response_schema_conformance]
 
@@ -69,8 +69,9 @@ def test_the_document_has_every_route_with_its_errors(server: ServerProcess) -> 
     expected = {
         "/health", "/engine/load", "/engine/load/cancel", "/engine/unload", "/engine/shutdown", "/engine/settings",
         "/engine/cache", "/engine/telemetry", "/engine/experts", "/engine/events", "/engine/log", "/engine/tokenize",
-        "/engine/inspect", "/engine/trace", "/engine/tune", "/engine/tune/cancel", "/v1/models", "/v1/embeddings",
-        "/v1/chat/completions", "/v1/completions", "/v1/responses", "/v1/messages", "/v1/messages/count_tokens",
+        "/engine/inspect", "/engine/trace", "/engine/tune", "/engine/tune/cancel", "/engine/door", "/v1/models",
+        "/v1/embeddings", "/v1/chat/completions", "/v1/completions", "/v1/responses", "/v1/messages",
+        "/v1/messages/count_tokens",
     }  # fmt: skip
     assert expected <= set(document["paths"])
     for path, item in document["paths"].items():
