@@ -11,6 +11,7 @@
 
 #include "cpu_library.h"
 #include "dice.h"
+#include "kernels/fast_kernels.h"
 
 using namespace gannet;
 
@@ -211,6 +212,46 @@ TEST_CASE("4-bit products hold at the format's limits: against ggml to the bit, 
                 }
                 const double bound = 1e-6 * size * 63 * 15 * 127 * 256 * step + 1e-6;
                 CHECK(std::abs(got[static_cast<std::size_t>(r)] - exact) <= bound);
+            }
+        }
+    }
+}
+
+TEST_CASE("a kernel that this processor has passes its trial: none is dropped in silence") {
+    for (const ggml_type type : kTypes) {
+        CAPTURE(ggml_type_name(type));
+        RowKernel kernel;
+        REQUIRE(RowKernel::find(type, kernel));
+        CHECK(kernel.fast == find_fast_kernel(type));
+    }
+}
+
+TEST_CASE("6-bit and 8-bit products are ggml's to the bit for every byte a file can hold") {
+    Dice random(10);
+    const float scales[] = {0.0F, 65504.0F, -65504.0F, 6e-8F, 1.0F};
+    for (const ggml_type type : {GGML_TYPE_Q6_K, GGML_TYPE_Q8_0}) {
+        CAPTURE(ggml_type_name(type));
+        RowKernel kernel;
+        REQUIRE(RowKernel::find(type, kernel));
+        const auto block = static_cast<std::int64_t>(ggml_type_size(type));
+        const std::int64_t scale_at = type == GGML_TYPE_Q6_K ? block - 2 : 0;
+        for (int round = 0; round < 40; round++) {
+            const std::int64_t columns = ggml_blck_size(type) * (1 + round % 5);
+            Matrix m(type, columns, 0);
+            for (std::int64_t r = 0; r < kRows; r++) {
+                const auto row = static_cast<std::int64_t>(ggml_row_size(type, columns));
+                for (std::int64_t i = 0; i < row; i++) {
+                    const int byte = round % 4 == 0 ? 0 : round % 4 == 1 ? 255 : static_cast<int>(random(256));
+                    m.row(r)[i] = static_cast<std::byte>(byte);
+                }
+                for (std::int64_t b = 0; b < row; b += block) {
+                    const ggml_fp16_t d = ggml_fp32_to_fp16(scales[random(5)]);
+                    std::memcpy(m.row(r) + b + scale_at, &d, sizeof d);
+                }
+            }
+            for (const char* kind : {"random", "huge", "one", "zero"}) {
+                const std::vector<float> x = vector_of(kind, columns);
+                CHECK(same_bits(with_ggml(kernel, m.rows, x), with_ours(kernel, m.rows, x)));
             }
         }
     }

@@ -2,8 +2,9 @@
 //
 // Q4_K, 256 weights a block: d, dmin (half floats), eight 6-bit scales and mins in 12 bytes, 128 bytes of
 // nibbles. ggml adds, per block, 8 integer lanes and 4 lanes of mins, each scaled into float lanes that
-// run along the row. The integers may be added in any order; the float operations here are ggml's, in
-// ggml's order, so the results are the same bits.
+// run along the row. Q6_K: 6 bits in 128 + 64 bytes, less 32, sixteen 8-bit scales, d; 8 integer lanes a
+// block. Q8_0, 32 weights a block: d and signed bytes; 8 integer lanes a block. The integers may be added
+// in any order; the float operations here are ggml's, in ggml's order, so the results are the same bits.
 #include <cstring>
 
 #include "kernels/fast_kernels.h"
@@ -19,6 +20,20 @@ struct BlockQ4K {
     std::uint8_t quants[128];
 };
 static_assert(sizeof(BlockQ4K) == 144);
+
+struct BlockQ6K {
+    std::uint8_t low[128];
+    std::uint8_t high[64];
+    std::int8_t scales[16];
+    std::uint16_t d;
+};
+static_assert(sizeof(BlockQ6K) == 210);
+
+struct BlockQ80 {  // weights, and ggml's quantized vector for them
+    std::uint16_t d;
+    std::int8_t quants[32];
+};
+static_assert(sizeof(BlockQ80) == 34);
 
 struct BlockQ8K {  // ggml's quantized vector
     float d;
@@ -48,6 +63,18 @@ void pack(const void* quantized, std::int64_t columns, std::byte* packed) {
         to[i].d = from[i].d;
     }
 }
+
+struct alignas(64) PackedForQ6K {
+    std::int8_t quants[256];
+    std::int16_t sums[16];
+    float d;
+};
+
+struct alignas(32) PackedQ80 {
+    std::int8_t quants[32];
+    std::int32_t less[8];  // -128 times the sums of 4 quants each: what weights made unsigned add too much
+    float d;
+};
 
 inline std::uint32_t word(const std::uint8_t* p) {
     std::uint32_t v;
@@ -122,8 +149,120 @@ void multiply_q4_k(const Rows& rows, std::int64_t begin, std::int64_t end, const
     }
 }
 
+std::size_t packed_bytes_q6_k(std::int64_t columns) {
+    return static_cast<std::size_t>(columns / 256) * sizeof(PackedForQ6K);
+}
+
+void pack_q6_k(const void* quantized, std::int64_t columns, std::byte* packed) {
+    const auto* from = static_cast<const BlockQ8K*>(quantized);
+    auto* to = reinterpret_cast<PackedForQ6K*>(packed);
+    for (std::int64_t i = 0; i < columns / 256; i++) {
+        std::memcpy(to[i].quants, from[i].quants, sizeof to[i].quants);
+        std::memcpy(to[i].sums, from[i].sums, sizeof to[i].sums);
+        to[i].d = from[i].d;
+    }
+}
+
+inline __m256i load(const void* p) {
+    return _mm256_loadu_si256(static_cast<const __m256i*>(p));
+}
+
+// Of 32 quants the scales of both halves: scale 2k of sixteen in the lower lanes, 2k + 1 in the upper ones.
+inline __m256i spread_pair(__m256i even_odd, int k) {
+    const auto bytes = static_cast<int>(0x80800100U + 0x0202U * static_cast<unsigned>(k));
+    return _mm256_shuffle_epi8(even_odd, _mm256_set1_epi32(bytes));
+}
+
+float dot_q6_k(const BlockQ6K* x, const PackedForQ6K* y, std::int64_t blocks) {
+    const __m256i nibble = _mm256_set1_epi8(15);
+    const __m256i pair = _mm256_set1_epi8(0x30);
+    const __m128i even_then_odd = _mm_setr_epi8(0, 2, 4, 6, 8, 10, 12, 14, 1, 3, 5, 7, 9, 11, 13, 15);
+    __m256 sum = _mm256_setzero_ps();
+    for (std::int64_t i = 0; i < blocks; i++) {
+        read_ahead(reinterpret_cast<const std::byte*>(x + i), sizeof *x);
+        const __m128i scales = _mm_loadu_si128(reinterpret_cast<const __m128i*>(x[i].scales));
+        const __m256i even_odd = _mm256_cvtepi8_epi16(_mm_shuffle_epi8(scales, even_then_odd));
+        const __m256i excess = _mm256_madd_epi16(load(y[i].sums), _mm256_cvtepi8_epi16(scales));
+        const float d = y[i].d * half_to_float(x[i].d);
+        __m256i one = _mm256_setzero_si256();
+        __m256i other = _mm256_setzero_si256();
+        for (int j = 0; j < 2; j++) {
+            const __m256i a = load(x[i].low + 64 * j);
+            const __m256i b = load(x[i].low + 64 * j + 32);
+            const __m256i h = load(x[i].high + 32 * j);
+            const __m256i q[4] = {
+                _mm256_or_si256(_mm256_and_si256(a, nibble), _mm256_and_si256(_mm256_slli_epi16(h, 4), pair)),
+                _mm256_or_si256(_mm256_and_si256(b, nibble), _mm256_and_si256(_mm256_slli_epi16(h, 2), pair)),
+                _mm256_or_si256(_mm256_and_si256(_mm256_srli_epi16(a, 4), nibble), _mm256_and_si256(h, pair)),
+                _mm256_or_si256(_mm256_and_si256(_mm256_srli_epi16(b, 4), nibble),
+                                _mm256_and_si256(_mm256_srli_epi16(h, 2), pair)),
+            };
+            // Four products of 63 x 127 fit 16 bits.
+            for (int k = 0; k < 4; k++) {
+                const __m256i products =
+                    GANNET_DPBUSD(_mm256_setzero_si256(), q[k], load(y[i].quants + 128 * j + 32 * k));
+                __m256i& lanes = k % 2 == 0 ? one : other;
+                lanes = GANNET_DPWSSD(lanes, products, spread_pair(even_odd, 4 * j + k));
+            }
+        }
+        const __m256i lanes = _mm256_sub_epi32(_mm256_add_epi32(one, other), _mm256_slli_epi32(excess, 5));
+        sum = _mm256_fmadd_ps(_mm256_set1_ps(d), _mm256_cvtepi32_ps(lanes), sum);
+    }
+    return sum8(sum);
+}
+
+void multiply_q6_k(const Rows& rows, std::int64_t begin, std::int64_t end, const std::byte* packed, float* out) {
+    const auto* y = reinterpret_cast<const PackedForQ6K*>(packed);
+    begin_reading(rows.data + static_cast<std::size_t>(begin) * rows.stride);
+    for (std::int64_t r = begin; r < end; r++) {
+        const std::byte* row = rows.data + static_cast<std::size_t>(r) * rows.stride;
+        out[r] = dot_q6_k(reinterpret_cast<const BlockQ6K*>(row), y, rows.columns / 256);
+    }
+}
+
+std::size_t packed_bytes_q8_0(std::int64_t columns) {
+    return static_cast<std::size_t>(columns / 32) * sizeof(PackedQ80);
+}
+
+void pack_q8_0(const void* quantized, std::int64_t columns, std::byte* packed) {
+    const auto* from = static_cast<const BlockQ80*>(quantized);
+    auto* to = reinterpret_cast<PackedQ80*>(packed);
+    for (std::int64_t i = 0; i < columns / 32; i++) {
+        std::memcpy(to[i].quants, from[i].quants, sizeof to[i].quants);
+        for (int k = 0; k < 8; k++) {
+            const std::int8_t* q = from[i].quants + 4 * k;
+            to[i].less[k] = -128 * (q[0] + q[1] + q[2] + q[3]);
+        }
+        to[i].d = half_to_float(from[i].d);
+    }
+}
+
+float dot_q8_0(const BlockQ80* x, const PackedQ80* y, std::int64_t blocks) {
+    const __m256i sign = _mm256_set1_epi8(-128);
+    __m256 sum = _mm256_setzero_ps();
+    for (std::int64_t i = 0; i < blocks; i++) {
+        const __m256i q = _mm256_xor_si256(load(x[i].quants), sign);
+        const __m256i lanes = GANNET_DPBUSD(load(y[i].less), q, load(y[i].quants));
+        sum = _mm256_fmadd_ps(_mm256_set1_ps(half_to_float(x[i].d) * y[i].d), _mm256_cvtepi32_ps(lanes), sum);
+    }
+    return sum8(sum);
+}
+
+void multiply_q8_0(const Rows& rows, std::int64_t begin, std::int64_t end, const std::byte* packed, float* out) {
+    const auto* y = reinterpret_cast<const PackedQ80*>(packed);
+    const auto row_bytes = static_cast<std::size_t>(rows.columns / 32) * sizeof(BlockQ80);
+    begin_reading(rows.data + static_cast<std::size_t>(begin) * rows.stride);
+    for (std::int64_t r = begin; r < end; r++) {
+        const std::byte* row = rows.data + static_cast<std::size_t>(r) * rows.stride;
+        read_ahead(row, row_bytes);
+        out[r] = dot_q8_0(reinterpret_cast<const BlockQ80*>(row), y, rows.columns / 32);
+    }
+}
+
 constexpr FastKernel kKernels[] = {
     {GGML_TYPE_Q4_K, packed_bytes, pack, multiply_q4_k},
+    {GGML_TYPE_Q6_K, packed_bytes_q6_k, pack_q6_k, multiply_q6_k},
+    {GGML_TYPE_Q8_0, packed_bytes_q8_0, pack_q8_0, multiply_q8_0},
 };
 
 }  // namespace
