@@ -172,16 +172,15 @@ void ExpertStore::layer_ran(std::uint32_t layer) {
 std::int32_t ExpertStore::victim(const Class& c, bool shielded) const {
     std::int32_t best = -1;
     Worth least;
-    const std::uint32_t end = c.first + c.pool->max_slots();
-    for (std::uint32_t id = c.first; id < end; id++) {
-        const Slot& s = slots_[id];
-        if (s.key == kNone || s.pins > 0 || s.in_flight > 0) continue;
-        if (!shielded && residency_.shielded(s.key)) continue;
-        const Worth w = residency_.worth(s.key);
-        if (best < 0 || w < least) {
-            best = static_cast<std::int32_t>(id);
-            least = w;
-        }
+    // Worth first, from tables that fit the caches; the slot itself is looked at for few.
+    for (const Held& h : c.held) {
+        const Worth w = residency_.worth(h.key);
+        if (best >= 0 && !(w < least)) continue;
+        const Slot& s = slots_[h.slot];
+        if (s.pins > 0 || s.in_flight > 0) continue;
+        if (!shielded && residency_.shielded(h.key)) continue;
+        best = static_cast<std::int32_t>(h.slot);
+        least = w;
     }
     return best;
 }
@@ -227,6 +226,9 @@ void ExpertStore::bind(std::uint32_t id, Key key, bool speculative) {
     s.speculative = speculative;
     s.doomed = false;
     slot_of_[key] = static_cast<std::int32_t>(id);
+    std::vector<Held>& held = class_of_slot(id).held;
+    s.place = static_cast<std::uint32_t>(held.size());
+    held.push_back({id, key});
     residency_.fetched(key, speculative);
     const auto n_parts = static_cast<std::uint32_t>(index_.layers()[layer_of(key)].parts.size());
     for (std::uint32_t p = 0; p < n_parts; p++) {
@@ -248,7 +250,11 @@ void ExpertStore::unbind(std::uint32_t id) {
     s.key = kNone;
     s.doomed = false;
     s.speculative = false;
-    class_of_slot(id).free.push_back(id);
+    Class& c = class_of_slot(id);
+    c.held[s.place] = c.held.back();
+    slots_[c.held[s.place].slot].place = s.place;
+    c.held.pop_back();
+    c.free.push_back(id);
 }
 
 // Gives up to `most` slots above the limit back to the system, as far as pins and reads allow.
@@ -350,10 +356,13 @@ void ExpertStore::wait_any(const std::int32_t* slots, std::size_t n, std::uint32
     const auto any = [&] {
         return std::any_of(slots, slots + n, [&](std::int32_t s) { return s >= 0 && ready(s, part); });
     };
-    if (any()) return;
+    if (!any()) wait_until(any);
+}
+
+void ExpertStore::wait_until(const std::function<bool()>& done) {
     std::unique_lock<std::mutex> lock(mutex_);
     if (waiters_++ == 0) stall_begin_ = now_ns();
-    while (!any()) sleep_until_landed(lock);
+    while (!done()) sleep_until_landed(lock);
     if (--waiters_ == 0) count(counters_.stall_ns, now_ns() - stall_begin_);
 }
 

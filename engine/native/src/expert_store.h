@@ -90,6 +90,8 @@ class ExpertStore {
     const std::byte* wait(std::int32_t slot, std::uint32_t part);
     // Blocks until at least one of n pinned slots has its part there or failed.
     void wait_any(const std::int32_t* slots, std::size_t n, std::uint32_t part);
+    // Blocks until `done` says so; it is asked again whenever a read has landed.
+    void wait_until(const std::function<bool()>& done);
     void release(const std::int32_t* slots, std::size_t n);
     // Changes whenever a slot may have become free: a read landed or a pin was released.
     std::uint64_t progress() const;
@@ -125,6 +127,7 @@ class ExpertStore {
     std::vector<std::uint64_t> uses() const;
 
   private:
+    static constexpr Key kNone = ~Key{0};
     enum class State : std::uint8_t { kEmpty, kPending, kReady, kFailed };
 
     struct Part {
@@ -136,11 +139,16 @@ class ExpertStore {
     struct Slot {
         std::array<Part, kMaxParts> parts;
         Key key = kNone;
+        std::uint32_t place = 0;  // in its class's list of held slots
         std::uint32_t pins = 0;
         std::uint32_t in_flight = 0;
         bool speculative = false;  // bound by a prediction, not used yet
         bool doomed = false;       // to be freed when its reads in flight have ended
         bool committed = false;
+    };
+    struct Held {
+        std::uint32_t slot = 0;
+        Key key = kNone;
     };
     struct Class {
         std::unique_ptr<SlotPool> pool;
@@ -148,6 +156,7 @@ class ExpertStore {
         std::uint32_t limit = 0;  // slots that may hold memory
         std::uint32_t used = 0;   // slots that do
         std::uint64_t bytes = 0;  // of all its experts in the file, the share of the budget
+        std::vector<Held> held;   // its slots that hold an expert, in any order: what may be evicted
         std::vector<std::uint32_t> uncommitted;
         std::vector<std::uint32_t> free;
     };
@@ -159,8 +168,6 @@ class ExpertStore {
         std::uint64_t chunk = 0;  // bytes, a multiple of the alignment
         std::uint32_t chunks = 0;
     };
-    static constexpr Key kNone = ~Key{0};
-
     std::uint32_t layer_of(Key key) const { return key / index_.n_experts(); }
     Key key_of(std::uint32_t layer, std::uint32_t expert) const { return layer * index_.n_experts() + expert; }
     Class& class_of_slot(std::uint32_t slot) { return classes_[class_of_slot_[slot]]; }

@@ -81,10 +81,11 @@ void ExpertStore::cancel(std::uint32_t slot) {
 void ExpertStore::cancel_wrong(std::uint32_t layer) {
     waiting_.remove_layer(layer);
     if (queue_.queued_prefetch() == 0) return;
-    const Class& c = classes_[class_of_layer_[layer]];
-    for (std::uint32_t id = c.first; id < c.first + c.pool->max_slots(); id++) {
-        const Slot& s = slots_[id];
-        if (s.key != kNone && s.speculative && s.pins == 0 && layer_of(s.key) == layer) cancel(id);
+    for (std::uint32_t e = 0; e < index_.layers()[layer].n_experts; e++) {
+        const std::int32_t id = slot_of_[key_of(layer, e)];
+        if (id < 0) continue;
+        const Slot& s = slots_[static_cast<std::size_t>(id)];
+        if (s.speculative && s.pins == 0) cancel(static_cast<std::uint32_t>(id));
     }
 }
 

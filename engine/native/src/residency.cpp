@@ -154,12 +154,17 @@ Worth Residency::worth(Key key) const {
     return {chance / held_[layer], touched_[key], key};
 }
 
+// The binary logarithm, rounded up: it is asked for every expert in memory at each eviction.
 std::size_t Residency::age_class(std::uint64_t turns) {
     std::size_t age = 0;
-    for (; turns > 1 && age < kAges - 1; ++age) {
-        turns = (turns + 1) / 2;
+    std::uint64_t rest = turns > 0 ? turns - 1 : 0;
+    for (const unsigned step : {32U, 16U, 8U, 4U, 2U, 1U}) {
+        if (rest >> step != 0) {
+            age += step;
+            rest >>= step;
+        }
     }
-    return age;
+    return std::min(age + rest, kAges - 1);
 }
 
 void Residency::advance(std::uint32_t n_tokens) {

@@ -40,6 +40,7 @@ class SimulatedDrive {
             if (!chunk.demand) CHECK(running < (beside ? 2U : 4U));
             busy_.push_back({now_ + chunk.last - chunk.first, chunk});
             started.push_back(chunk);
+            started_at.try_emplace(chunk.slot, now_);
         }
         now_++;
         const auto landed = [this](const Read& read) { return read.end <= now_; };
@@ -50,7 +51,10 @@ class SimulatedDrive {
     }
     bool idle() const { return busy_.empty(); }
 
+    std::uint32_t now() const { return now_; }
+
     std::vector<ReadChunk> started;
+    std::map<std::uint32_t, std::uint32_t> started_at;  // by slot: when its first read was
 
   private:
     struct Read {
@@ -194,4 +198,53 @@ TEST_CASE("on a busy drive nothing starves, nothing is lost and nothing is read 
         CHECK(queue.serving_demand() == 0);
         CHECK(queue.serving_prefetch() == 0);
     }
+}
+
+TEST_CASE("however many guesses are queued, what a token waits for starts at once while a channel is left") {
+    Dice random(12);
+    IoQueue queue;
+    SimulatedDrive drive(queue, 8);
+    std::uint32_t slot = 0;
+    std::map<std::uint32_t, std::uint32_t> asked;
+    for (int t = 0; t < 4000; t++) {
+        while (queue.queued_prefetch() < 40) queue.add(prefetch(slot++));
+        // Guesses hold four channels at most, so four reads on their way at once find a free one each.
+        if (queue.serving_demand() + queue.queued_demand() < 4 && random(3) == 0) {
+            asked[slot] = drive.now();
+            queue.add(demand(slot++));
+        }
+        drive.tick();
+    }
+    CHECK(asked.size() > 500);
+    for (const auto& [s, when] : asked) CHECK(drive.started_at.at(s) == when);
+}
+
+TEST_CASE("layer after layer of reads that tokens wait for does not starve the guesses") {
+    IoQueue queue;
+    SimulatedDrive drive(queue, 8);
+    std::uint32_t slot = 0;
+    std::map<std::uint32_t, std::uint32_t> asked;
+    for (int layer = 0; layer < 400; layer++) {
+        for (int i = 0; i < 6; i++) queue.add(demand(slot++));
+        asked[slot] = drive.now();
+        queue.add(prefetch(slot++));
+        for (int t = 0; t < 5; t++) drive.tick();  // a read takes four: the drive never comes to rest
+    }
+    // Its own layer's reads go first, and then it has a channel.
+    for (const auto& [s, when] : asked) CHECK(drive.started_at.at(s) <= when + 5);
+}
+
+TEST_CASE("reads that were cancelled leave their channels to the next guess as soon as they end") {
+    IoQueue queue({2, 2});
+    SimulatedDrive drive(queue, 8);
+    for (std::uint32_t c = 0; c < 6; c++) queue.add(prefetch(1, c));
+    queue.add(prefetch(2));
+    drive.tick();
+    CHECK(drive.started.size() == 2);
+    std::size_t dropped = 0;
+    queue.drop(1, [&](const ReadChunk&) { dropped++; });
+    CHECK(dropped == 4);
+    drive.tick();
+    CHECK(drive.started.size() == 3);
+    CHECK(drive.started_at.at(2) == 1);
 }
