@@ -130,6 +130,7 @@ void bind_model(nb::module_& m) {
         .def(
             "set_io_threads", [](Model& self, std::uint32_t n) { self.store().set_io_threads(n); }, unlocked)
         .def("set_lookahead", &Model::set_lookahead)
+        .def("set_prefetch_bar", &Model::set_prefetch_bar)
         .def_prop_ro("cache_bytes", [](Model& self) { return self.store().cache_bytes(); })
         .def_prop_ro("used_bytes", [](Model& self) { return self.store().used_bytes(); })
         .def_prop_ro("queued_demand", [](Model& self) { return self.store().queued_demand(); })

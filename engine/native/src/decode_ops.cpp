@@ -1,51 +1,22 @@
 #include "decode_ops.h"
 
 #include <algorithm>
+#include <cstring>
 #include <numeric>
 
 #include "expert_batch.h"
+#include "row_cut.h"
 
 namespace gannet {
 namespace {
 
-// Long enough that the start of a chunk, which nothing has fetched, does not count; measured.
-constexpr std::int64_t kChunkBytes = 220 << 10;
-
 // Per thread of ggml's team: the input in the type the weights' dot product takes.
 thread_local ReadyVector vector;
-
-// How a matrix is cut into chunks of whole rows.
-struct Cut {
-    std::uint32_t chunks = 1;
-    std::int64_t rows = 0;  // a chunk
-
-    // A multiple of `share` chunks (where there are rows enough), of about kChunkBytes.
-    Cut(const ggml_tensor* weights, std::uint32_t share) {
-        const std::int64_t n = weights->ne[1];
-        const auto bytes = n * static_cast<std::int64_t>(weights->nb[1]);
-        const std::int64_t fair = std::max<std::int64_t>(1, (bytes + kChunkBytes / 2) / kChunkBytes);
-        const std::int64_t wanted = (fair + share - 1) / share * share;
-        rows = std::max<std::int64_t>(1, (n + wanted - 1) / wanted);
-        chunks = static_cast<std::uint32_t>((n + rows - 1) / rows);
-    }
-    std::int64_t begin(std::uint32_t chunk) const { return chunk * rows; }
-    std::int64_t end(std::uint32_t chunk, const ggml_tensor* weights) const {
-        return std::min(begin(chunk) + rows, weights->ne[1]);
-    }
-};
-
-Rows rows_at(const ggml_tensor* weights, const std::byte* data) {
-    return {data, weights->nb[1], weights->ne[0]};
-}
 
 // The input row that the expert of this rank takes: its own, or one for all.
 const float* input_row(const ggml_tensor* input, std::uint32_t rank) {
     const std::size_t row = rank % static_cast<std::uint32_t>(input->ne[1]);
     return reinterpret_cast<const float*>(static_cast<const std::byte*>(input->data) + row * input->nb[1]);
-}
-
-float* output_row(const ggml_tensor* node, std::uint32_t rank) {
-    return reinterpret_cast<float*>(static_cast<std::byte*>(node->data) + rank * node->nb[1]);
 }
 
 }  // namespace
@@ -55,6 +26,11 @@ void LayerRun::release() {
     model->store().release(slots.data(), slots.size());
     model->store().layer_ran(layer);
     holding = false;
+}
+
+void LayerRun::publish() {
+    if (scored != nullptr) lookahead->publish(*scored);
+    scored = nullptr;
 }
 
 void LayerRun::fail(const char* why) {
@@ -76,6 +52,7 @@ void SelectOp::select() const {
     const SelectOp& op = *this;
     LayerRun& run = *op.run;
     run.release();
+    run.publish();
     if (run.failed.load(std::memory_order_relaxed)) return;
     ExpertStore& store = run.model->store();
     const auto n = static_cast<std::size_t>(op.ids->ne[0]);
@@ -99,14 +76,27 @@ void SelectOp::select() const {
     std::iota(run.order.begin(), run.order.end(), 0U);
     std::stable_partition(run.order.begin(), run.order.end(),
                           [&](std::uint32_t k) { return store.ready(run.slots[k], last); });
+    if (run.lookahead->on()) run.lookahead->repeat(op.layer);
+    if (op.input != nullptr) keep_input();
+}
+
+// The graph's allocator may give the input's memory to a result of the experts.
+void SelectOp::keep_input() const {
+    run->input_width = static_cast<std::size_t>(input->ne[0]);
+    run->input.resize(static_cast<std::size_t>(input->ne[0] * input->ne[1]));
+    for (std::int64_t row = 0; row < input->ne[1]; row++) {
+        const auto* from = static_cast<const std::byte*>(input->data) + static_cast<std::size_t>(row) * input->nb[1];
+        std::memcpy(run->input.data() + static_cast<std::size_t>(row) * run->input_width, from,
+                    run->input_width * sizeof(float));
+    }
 }
 
 void PredictOp::compute(ggml_tensor*, int ith, int nth, void* self) {
     const PredictOp& op = *static_cast<PredictOp*>(self);
     const std::uint64_t begin = now_ns();
-    op.run->lookahead->score(op.layer, static_cast<const float*>(op.input->data), ith, nth);
+    op.run->lookahead->score(op.site, ith, nth);
     if (ith != 0) return;
-    op.run->scored = true;
+    op.run->scored = &op.site;
     count(op.run->model->counters().predict_ns, now_ns() - begin);
 }
 
@@ -115,10 +105,7 @@ void ExpertOp::compute(ggml_tensor*, int ith, int, void* self) {
     LayerRun& run = *op.run;
     if (run.failed.load(std::memory_order_relaxed)) return;
     const std::uint64_t begin = now_ns();
-    if (ith == 0 && run.scored) {
-        run.lookahead->publish(run.layer);
-        run.scored = false;
-    }
+    if (ith == 0) run.publish();
     ExpertStore& store = run.model->store();
     const ggml_tensor* weights = op.products[0].node->src[0];
     const ggml_tensor* input = op.products[0].node->src[1];
@@ -144,8 +131,9 @@ void ExpertOp::compute(ggml_tensor*, int ith, int, void* self) {
     if (ith == 0) count(run.model->counters().expert_ns, now_ns() - begin);
 }
 
-void DenseOp::compute(ggml_tensor*, int, int nth, void* self) {
+void DenseOp::compute(ggml_tensor*, int ith, int nth, void* self) {
     DenseOp& op = *static_cast<DenseOp*>(self);
+    if (ith == 0) op.run->publish();
     const ggml_tensor* input = op.products[0]->src[1];
     const auto share = op.products.size() == 1 ? static_cast<std::uint32_t>(nth) : 1U;
     bool ready = false;

@@ -26,9 +26,17 @@ struct LayerRun {
     std::vector<std::int32_t> slots;    // by rank, pinned
     std::vector<std::uint32_t> order;   // ranks, those already in memory first
 
-    bool scored = false;  // the lookahead has scores to publish
+    std::vector<float> input;      // a copy of what the experts take, if their op wants one
+    std::size_t input_width = 0;   // floats
+    const Site* scored = nullptr;  // where the lookahead has scores that are not published
 
     void release();
+    // Hands on what was scored, by one thread.
+    void publish();
+    // The input row that the expert of this rank takes: its own, or one for all.
+    const float* input_row(std::uint32_t rank) const {
+        return input.data() + rank % (input.size() / input_width) * input_width;
+    }
     void fail(const char* why);  // from any thread
 };
 
@@ -36,15 +44,18 @@ struct SelectOp {
     LayerRun* run = nullptr;
     std::uint32_t layer = 0;
     const ggml_tensor* ids = nullptr;
+    const ggml_tensor* input = nullptr;  // to be copied; null: not wanted
 
     void select() const;
+
+  private:
+    void keep_input() const;
 };
 
-// Scores the experts of the next layers; the products that follow publish them.
+// Scores the experts of the next layers; the next op of ours publishes them.
 struct PredictOp {
     LayerRun* run = nullptr;
-    std::uint32_t layer = 0;
-    const ggml_tensor* input = nullptr;
+    Site site;
 
     static void compute(ggml_tensor*, int ith, int nth, void* self);
 };

@@ -10,6 +10,7 @@ namespace {
 
 constexpr std::int64_t kSmall = 16 << 10;  // elements: less work than waking a second thread is worth
 constexpr int kJoinWindow = 24;            // nodes searched for products with the same input
+constexpr int kSharedWindow = 192;         // nodes of a layer behind its first product with experts
 
 bool is_view(const ggml_tensor* t) {
     return t->op == GGML_OP_VIEW || t->op == GGML_OP_RESHAPE || t->op == GGML_OP_PERMUTE ||
@@ -87,10 +88,11 @@ DecodePlan::DecodePlan(StreamedModel& model, ggml_backend_t cpu)
     : model_(model),
       cpu_(cpu),
       serial_(ggml_backend_dev_init(cpu_library().device, nullptr)),
-      lookahead_(model.store(), model.lookahead(), model.settings().prefetch_bar) {
+      lookahead_(model.store(), model.lookahead(), model.prefetch_bar()) {
     cpu_library().set_n_threads(serial_, 1);
     layer_.model = &model;
     layer_.lookahead = &lookahead_;
+    shared_names_.resize(model.store().index().n_layers());
 }
 
 DecodePlan::~DecodePlan() {
@@ -116,6 +118,7 @@ bool DecodePlan::takes(ggml_cgraph* graph) const {
 ggml_status DecodePlan::run(ggml_cgraph* graph) {
     build(graph);
     layer_.failed.store(false);
+    layer_.scored = nullptr;
     const ggml_status status = ggml_backend_graph_compute(cpu_, plan_);
     layer_.release();
     return layer_.failed.load() ? GGML_STATUS_FAILED : status;
@@ -123,9 +126,11 @@ ggml_status DecodePlan::run(ggml_cgraph* graph) {
 
 void DecodePlan::build(ggml_cgraph* graph) {
     lookahead_.set_distance(model_.lookahead());
+    lookahead_.set_bar(model_.prefetch_bar());
     selects_.clear();
     predicts_.clear();
     experts_.clear();
+    ffns_.clear();
     dense_.clear();
     serials_.clear();
     small_.clear();
@@ -137,16 +142,23 @@ void DecodePlan::build(ggml_cgraph* graph) {
     if (context_ != nullptr) ggml_free(context_);
     context_ = ggml_init({memory_.size(), memory_.data(), true});
     plan_ = ggml_new_graph_custom(context_, size, false);
+    before_ = shared_ = {};
+    if (lookahead_.on()) find_first(graph);
     for (int i = 0; i < n; i++) {
-        ggml_tensor* node = ggml_graph_node(graph, i);
-        if (is_view(node) || done_.count(node) > 0) continue;
-        if (node->op == GGML_OP_MUL_MAT_ID && model_.holds_experts(node->src[0])) {
-            i = append_experts(graph, i);
-        } else if (node->op != GGML_OP_MUL_MAT || !append_dense(graph, i)) {
-            append_node(node);
-        }
+        const ggml_tensor* node = ggml_graph_node(graph, i);
+        i = append(graph, i);
+        append_sites(node);
     }
     end_serial(nullptr);
+}
+
+// Node i, and with it what runs together with it. Returns the last node consumed.
+int DecodePlan::append(ggml_cgraph* graph, int i) {
+    ggml_tensor* node = ggml_graph_node(graph, i);
+    if (is_view(node) || done_.count(node) > 0) return i;
+    if (node->op == GGML_OP_MUL_MAT_ID && model_.holds_experts(node->src[0])) return append_experts(graph, i);
+    if (node->op != GGML_OP_MUL_MAT || !append_dense(graph, i)) append_node(node);
+    return i;
 }
 
 void DecodePlan::append_node(ggml_tensor* node) {
@@ -170,10 +182,10 @@ void DecodePlan::end_serial(SelectOp* select) {
         for (ggml_tensor* node : small_) ggml_graph_add_node(op.graph, node);
         small_.clear();
     }
-    append(guarded<SerialOp>, 1, &op);
+    append_op(guarded<SerialOp>, 1, &op);
 }
 
-void DecodePlan::append(ggml_custom_op_t run, int n_tasks, void* op) {
+void DecodePlan::append_op(ggml_custom_op_t run, int n_tasks, void* op) {
     static float nowhere;  // results go where the op's own node points
     ggml_tensor* t = ggml_custom_4d(context_, GGML_TYPE_F32, 1, 1, 1, 1, nullptr, 0, run, n_tasks, op);
     t->data = &nowhere;
@@ -181,47 +193,135 @@ void DecodePlan::append(ggml_custom_op_t run, int n_tasks, void* op) {
     ggml_graph_add_node(plan_, t);
 }
 
-// The product at node i, and with it the next one where only views lie between and both take the same
-// input. Returns the last node consumed.
+// The product at node i and those with the same layer's experts that run with it. Returns the last node
+// consumed.
 int DecodePlan::append_experts(ggml_cgraph* graph, int i) {
-    ggml_tensor* node = ggml_graph_node(graph, i);
-    const PartRef ref = model_.part_of(node->src[0]);
-    const bool first_of_layer = selects_.empty() || selects_.back().layer != ref.layer;
+    const ggml_tensor* node = ggml_graph_node(graph, i);
+    const std::uint32_t layer = model_.part_of(node->src[0]).layer;
+    const bool first_of_layer = selects_.empty() || selects_.back().layer != layer;
     if (first_of_layer) {
-        selects_.push_back({&layer_, ref.layer, node->src[2]});
+        selects_.push_back({&layer_, layer, node->src[2], nullptr});
         end_serial(&selects_.back());
-        if (lookahead_.on()) append_predict(ref.layer, node->src[2]);
+        if (lookahead_.on()) predict_next(graph, i);
     }
     end_serial(nullptr);
+    const int last = first_of_layer ? append_ffn(graph, i) : -1;
+    return last >= 0 ? last : append_products(graph, i);
+}
+
+// The whole layer's experts as one op; -1 when something between their products is not understood.
+int DecodePlan::append_ffn(ggml_cgraph* graph, int i) {
+    const ggml_tensor* first = ggml_graph_node(graph, i);
+    const int twin = twin_of(graph, i);
+    FfnOp op;
+    op.run = &layer_;
+    op.scratch = &scratch_;
+    op.up.push_back(product_of(first));
+    if (twin >= 0) op.up.push_back(product_of(ggml_graph_node(graph, twin)));
+    std::sort(op.up.begin(), op.up.end(), [](const auto& a, const auto& b) { return a.part < b.part; });
+    std::vector<const ggml_tensor*> known;
+    for (const ExpertOp::Product& product : op.up) known.push_back(product.node);
+    for (int j = std::max(i, twin) + 1; j < ggml_graph_n_nodes(graph); j++) {
+        const ggml_tensor* node = ggml_graph_node(graph, j);
+        if (is_view(node)) continue;
+        if (FfnOp::ends_with(node, first, known) && model_.holds_experts(node->src[0])) {
+            op.down = product_of(node);
+            op.prepare();
+            selects_.back().input = first->src[1];
+            ffns_.push_back(std::move(op));
+            append_op(guarded<FfnOp>, GGML_N_TASKS_MAX, &ffns_.back());
+            return j;
+        }
+        if (!FfnOp::takes(node, first->src[2], known)) return -1;
+        op.between.push_back(node);
+        known.push_back(node);
+    }
+    return -1;
+}
+
+// One product, or two with the same input.
+int DecodePlan::append_products(ggml_cgraph* graph, int i) {
+    const int twin = twin_of(graph, i);
     ExpertOp& op = experts_.emplace_back();
     op.run = &layer_;
-    op.products.push_back({node, ref.part, {}});
-    int last = i;
+    op.products.push_back(product_of(ggml_graph_node(graph, i)));
+    if (twin >= 0) op.products.push_back(product_of(ggml_graph_node(graph, twin)));
+    append_op(guarded<ExpertOp>, GGML_N_TASKS_MAX, &op);
+    return std::max(i, twin);
+}
+
+// The next product where only views lie between and it takes the same input, or -1.
+int DecodePlan::twin_of(ggml_cgraph* graph, int i) const {
+    const ggml_tensor* node = ggml_graph_node(graph, i);
     for (int j = i + 1; j < ggml_graph_n_nodes(graph); j++) {
-        ggml_tensor* other = ggml_graph_node(graph, j);
+        const ggml_tensor* other = ggml_graph_node(graph, j);
         if (is_view(other)) continue;
         const bool twin = other->op == GGML_OP_MUL_MAT_ID && model_.holds_experts(other->src[0]) &&
                           same_input(node, other) && other->src[0]->type == node->src[0]->type &&
                           other->src[0]->ne[1] == node->src[0]->ne[1];
-        if (twin) {
-            op.products.push_back({other, model_.part_of(other->src[0]).part, {}});
-            last = j;
-        }
-        break;
+        return twin ? j : -1;
     }
-    for (ExpertOp::Product& product : op.products) RowKernel::find(product.node->src[0]->type, product.kernel);
-    append(guarded<ExpertOp>, GGML_N_TASKS_MAX, &op);
-    return last;
+    return -1;
 }
 
-// Scoring of the next layers, where the graph upstream of the ids is understood.
-void DecodePlan::append_predict(std::uint32_t layer, const ggml_tensor* ids) {
+ExpertOp::Product DecodePlan::product_of(const ggml_tensor* node) const {
+    ExpertOp::Product product{node, model_.part_of(node->src[0]).part, {}};
+    RowKernel::find(node->src[0]->type, product.kernel);
+    return product;
+}
+
+// Where in this graph the first streamed layer can be predicted.
+void DecodePlan::find_first(ggml_cgraph* graph) {
+    for (int i = 0; i < ggml_graph_n_nodes(graph); i++) {
+        const ggml_tensor* node = ggml_graph_node(graph, i);
+        if (node->op != GGML_OP_MUL_MAT_ID || !model_.holds_experts(node->src[0])) continue;
+        RouterSpec router;
+        if (!find_router(node->src[2], model_.store().index().layers()[0].n_experts, router)) return;
+        before_ = {Source::kBefore, 0, find_norm_before(graph, i, router), nullptr};
+        if (before_.input != nullptr) lookahead_.learn_before(norm_weights(before_.input));
+        return;
+    }
+}
+
+// Scoring of the next layers from the one whose first product with experts is node i, where its router is
+// understood.
+void DecodePlan::predict_next(ggml_cgraph* graph, int i) {
+    const ggml_tensor* ids = ggml_graph_node(graph, i)->src[2];
+    const std::uint32_t layer = selects_.back().layer;
     RouterSpec router;
     if (!find_router(ids, model_.store().index().layers()[layer].n_experts, router)) return;
     if (!lookahead_.knows(layer)) lookahead_.learn(layer, router, static_cast<std::uint32_t>(ids->ne[0]));
     if (!lookahead_.knows(layer) || layer + 1 >= model_.store().index().n_layers()) return;
-    predicts_.push_back({&layer_, layer, router.input});
-    append(guarded<PredictOp>, GGML_N_TASKS_MAX, &predicts_.back());
+    append_predict({Source::kRouter, layer + 1, router.input, nullptr});
+    const ggml_tensor* shared = shared_expert(graph, i, layer, router);
+    if (shared != nullptr) shared_ = {Source::kShared, layer + 1, router.stream, shared};
+}
+
+const ggml_tensor* DecodePlan::shared_expert(ggml_cgraph* graph, int i, std::uint32_t layer, const RouterSpec& router) {
+    std::optional<std::string>& name = shared_names_[layer];
+    const ggml_tensor* found = nullptr;
+    if (!name) {
+        found = find_shared_expert(graph, i, router, kSharedWindow);
+        name = found == nullptr ? "" : found->name;
+        return found;
+    }
+    const int end = std::min(i + kSharedWindow, ggml_graph_n_nodes(graph));
+    for (int j = i; j < end && !name->empty() && found == nullptr; j++) {
+        if (*name == ggml_graph_node(graph, j)->name) found = ggml_graph_node(graph, j);
+    }
+    return found;
+}
+
+// What is to be predicted once this node has been computed.
+void DecodePlan::append_sites(const ggml_tensor* node) {
+    if (before_.input == node) append_predict(before_);
+    if (shared_.shared == node) append_predict(shared_);
+}
+
+void DecodePlan::append_predict(const Site& site) {
+    end_serial(nullptr);
+    predicts_.push_back({&layer_, site});
+    append_op(guarded<PredictOp>, GGML_N_TASKS_MAX, &predicts_.back());
 }
 
 // A product of one row with weights of ours, and those after it with the same input; false when ggml is
@@ -236,7 +336,7 @@ bool DecodePlan::append_dense(ggml_cgraph* graph, int i) {
     op.products.push_back(node);
     op.kernel = kernel;
     join_products(graph, i, op);
-    append(guarded<DenseOp>, GGML_N_TASKS_MAX, &op);
+    append_op(guarded<DenseOp>, GGML_N_TASKS_MAX, &op);
     return true;
 }
 

@@ -10,10 +10,13 @@
 
 #include <cstddef>
 #include <deque>
+#include <optional>
+#include <string>
 #include <unordered_set>
 #include <vector>
 
 #include "decode_ops.h"
+#include "ffn_op.h"
 #include "streamed_model.h"
 
 namespace gannet {
@@ -32,13 +35,22 @@ class DecodePlan {
   private:
     void build(ggml_cgraph* graph);
     void append_node(ggml_tensor* node);
+    int append(ggml_cgraph* graph, int i);
     int append_experts(ggml_cgraph* graph, int i);
+    int append_ffn(ggml_cgraph* graph, int i);
+    int append_products(ggml_cgraph* graph, int i);
+    int twin_of(ggml_cgraph* graph, int i) const;
+    ExpertOp::Product product_of(const ggml_tensor* node) const;
     bool append_dense(ggml_cgraph* graph, int i);
     bool takes_product(const ggml_tensor* node) const;
     void join_products(ggml_cgraph* graph, int i, DenseOp& op);
     void end_serial(SelectOp* select);
-    void append_predict(std::uint32_t layer, const ggml_tensor* ids);
-    void append(ggml_custom_op_t run, int n_tasks, void* op);
+    void find_first(ggml_cgraph* graph);
+    void predict_next(ggml_cgraph* graph, int i);
+    const ggml_tensor* shared_expert(ggml_cgraph* graph, int i, std::uint32_t layer, const RouterSpec& router);
+    void append_sites(const ggml_tensor* node);
+    void append_predict(const Site& site);
+    void append_op(ggml_custom_op_t run, int n_tasks, void* op);
 
     StreamedModel& model_;
     ggml_backend_t cpu_;
@@ -49,10 +61,16 @@ class DecodePlan {
     std::vector<ggml_tensor*> small_;              // nodes for the next serial op
     std::unordered_set<const ggml_tensor*> done_;  // nodes already computed with an earlier one
     LayerRun layer_;
+    std::vector<std::byte> scratch_;  // of FfnOp
+    Site before_;                     // where the first streamed layer is predicted; its input is null: nowhere
+    Site shared_;                     // the next such site behind a shared expert; `shared` is null: none
+    // By layer: the shared expert's output as it was found first; an empty name: there is none.
+    std::vector<std::optional<std::string>> shared_names_;
     Lookahead lookahead_;
     std::deque<SelectOp> selects_;
     std::deque<PredictOp> predicts_;
     std::deque<ExpertOp> experts_;
+    std::deque<FfnOp> ffns_;
     std::deque<DenseOp> dense_;
     std::deque<SerialOp> serials_;
 };

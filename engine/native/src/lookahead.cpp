@@ -11,13 +11,44 @@ namespace {
 
 constexpr ggml_type kPacked = GGML_TYPE_Q8_0;
 
-thread_local std::vector<float> unnormed;
+thread_local std::vector<float> stream;
 thread_local ReadyVector vector;
 
 std::vector<float> floats_of(const ggml_tensor* t) {
     if (t == nullptr) return {};
     const auto* p = static_cast<const float*>(t->data);
     return {p, p + ggml_nelements(t)};
+}
+
+std::vector<float> inverse_of(const std::vector<float>& norm) {
+    std::vector<float> inverse;
+    for (const float w : norm) inverse.push_back(std::abs(w) > 1e-6F ? 1.0F / w : 0.0F);
+    return inverse;
+}
+
+// The stream as a norm without weights leaves it: x with the norm's weights taken out again.
+const float* without_norm(const float* x, const std::vector<float>& inverse_norm) {
+    if (inverse_norm.empty()) return x;
+    stream.resize(inverse_norm.size());
+    for (std::size_t i = 0; i < stream.size(); i++) stream[i] = x[i] * inverse_norm[i];
+    return stream.data();
+}
+
+// The same of a stream that no norm has seen yet, and what will be added to it.
+const float* normed_sum(const float* x, const float* added, std::int64_t width) {
+    stream.resize(static_cast<std::size_t>(width));
+    float squares = 0.0F;
+    for (std::size_t i = 0; i < stream.size(); i++) {
+        stream[i] = x[i] + added[i];
+        squares += stream[i] * stream[i];
+    }
+    const float scale = squares > 0.0F ? std::sqrt(static_cast<float>(width) / squares) : 0.0F;
+    for (float& v : stream) v *= scale;
+    return stream.data();
+}
+
+const float* floats_at(const ggml_tensor* t) {
+    return static_cast<const float*>(t->data);
 }
 
 float gated(Gating gating, float logit) {
@@ -29,7 +60,9 @@ float gated(Gating gating, float logit) {
 }  // namespace
 
 Lookahead::Lookahead(ExpertStore& store, std::uint32_t distance, double bar)
-    : store_(store), distance_(std::min(distance, kMaxDistance)), bar_(bar), layers_(store.index().n_layers()) {}
+    : store_(store), distance_(std::min(distance, kMaxDistance)), bar_(bar), layers_(store.index().n_layers()) {
+    for (Layer& l : layers_) l.guesses.fill(Guesses(kMaxDistance));
+}
 
 void Lookahead::learn(std::uint32_t layer, const RouterSpec& router, std::uint32_t n_used) {
     const ggml_to_float_t to_float = ggml_get_type_traits(router.matrix->type)->to_float;
@@ -45,11 +78,9 @@ void Lookahead::learn(std::uint32_t layer, const RouterSpec& router, std::uint32
     l.logit_bias = floats_of(router.logit_bias);
     l.select_bias = floats_of(router.select_bias);
     l.row_bytes = ggml_row_size(kPacked, width);
-    l.scores.assign(kMaxDistance, std::vector<float>(l.n_experts));
-    l.guesses.resize(kMaxDistance);
-    if (!likelihood_) likelihood_.emplace(std::max(1U, l.n_used));
+    l.scores.fill(std::vector<float>(l.n_experts));
     const std::vector<float> norm = floats_of(router.norm);
-    for (const float w : norm) l.inverse_norm.push_back(std::abs(w) > 1e-6F ? 1.0F / w : 0.0F);
+    l.inverse_norm = inverse_of(norm);
     l.matrix.resize(l.row_bytes * l.n_experts);
     std::vector<float> row(static_cast<std::size_t>(width));
     for (std::uint32_t e = 0; e < l.n_experts; e++) {
@@ -64,71 +95,117 @@ void Lookahead::learn(std::uint32_t layer, const RouterSpec& router, std::uint32
     }
 }
 
-void Lookahead::score(std::uint32_t layer, const float* x, int ith, int nth) {
-    const Layer& here = layers_[layer];
-    const float* v = x;
-    if (!here.inverse_norm.empty()) {
-        unnormed.resize(static_cast<std::size_t>(here.width));
-        for (std::size_t i = 0; i < unnormed.size(); i++) unnormed[i] = x[i] * here.inverse_norm[i];
-        v = unnormed.data();
+void Lookahead::learn_before(const ggml_tensor* norm) {
+    before_inverse_norm_ = inverse_of(floats_of(norm));
+}
+
+template <typename F>
+void Lookahead::for_each_target(const Site& site, F visit) {
+    for (std::uint32_t d = 1; d <= distance_ && site.first + d <= layers_.size(); d++) {
+        const Layer& l = layers_[site.first + d - 1];
+        if (!l.matrix.empty() && l.width == site.input->ne[0]) visit(site.first + d - 1, d);
     }
-    vector.set(here.kernel, v, here.width);
-    for (std::uint32_t d = 1; d <= distance_ && layer + d < layers_.size(); d++) {
-        Layer& l = layers_[layer + d];
-        if (l.matrix.empty() || l.width != here.width) continue;
+}
+
+void Lookahead::score(const Site& site, int ith, int nth) {
+    const float* x = floats_at(site.input);
+    const float* v = x;
+    if (site.source == Source::kRouter) v = without_norm(x, layers_[site.first - 1].inverse_norm);
+    if (site.source == Source::kBefore) v = without_norm(x, before_inverse_norm_);
+    if (site.source == Source::kShared) v = normed_sum(x, floats_at(site.shared), site.input->ne[0]);
+    bool ready = false;
+    for_each_target(site, [&](std::uint32_t layer, std::uint32_t distance) {
+        Layer& l = layers_[layer];
+        if (!ready) vector.set(l.kernel, v, l.width);
+        ready = true;
         const std::int64_t first = std::int64_t{l.n_experts} * ith / nth;
         const std::int64_t last = std::int64_t{l.n_experts} * (ith + 1) / nth;
-        float* out = l.scores[d - 1].data();
+        float* out = l.scores[distance - 1].data();
         multiply_rows(l.kernel, {l.matrix.data(), l.row_bytes, l.width}, first, last, vector, out);
         for (auto e = static_cast<std::size_t>(first); e < static_cast<std::size_t>(last); e++) {
             const float logit = out[e] + (l.logit_bias.empty() ? 0.0F : l.logit_bias[e]);
             out[e] = gated(l.gating, logit) + (l.select_bias.empty() ? 0.0F : l.select_bias[e]);
         }
-    }
+    });
 }
 
-void Lookahead::publish(std::uint32_t layer) {
-    const double bar = bar_ >= 0.0 ? bar_ : likelihood_->bar(store_.idle_share());
-    for (std::uint32_t d = 1; d <= distance_ && layer + d < layers_.size(); d++) {
-        Layer& l = layers_[layer + d];
-        if (l.matrix.empty() || l.width != layers_[layer].width) continue;
-        guess(layer + d, d);
-        store_.predict(l.guesses[d - 1].data(), l.guesses[d - 1].size(), bar);
-    }
+void Lookahead::publish(const Site& site) {
+    for_each_target(site, [&](std::uint32_t layer, std::uint32_t distance) {
+        guess(layer, distance, site.source);
+        hand_over(layer, distance, site.source);
+    });
 }
 
-// The best-scored experts of a layer, in order, with what is known of such guesses.
-void Lookahead::guess(std::uint32_t layer, std::uint32_t distance) {
-    Layer& l = layers_[layer];
+// The best-scored experts of a layer, in order.
+void Lookahead::guess(std::uint32_t layer, std::uint32_t distance, Source source) {
+    const Layer& l = layers_[layer];
     const std::vector<float>& score = l.scores[distance - 1];
     std::vector<std::uint32_t>& best = best_;
     best.resize(l.n_experts);
     std::iota(best.begin(), best.end(), 0U);
     std::partial_sort(best.begin(), best.begin() + l.n_used, best.end(),
                       [&](std::uint32_t a, std::uint32_t b) { return score[a] > score[b]; });
-    l.guesses[distance - 1].clear();
-    for (std::uint32_t rank = 0; rank < l.n_used; rank++) {
+    fill(layer, distance, source, best.data(), l.n_used);
+}
+
+// Guesses by rank, with what is known of such guesses.
+void Lookahead::fill(std::uint32_t layer, std::uint32_t distance, Source source, const std::uint32_t* best,
+                     std::size_t n) {
+    const Likelihood& known = likelihood(source, n);
+    std::vector<Predicted>& guesses = layers_[layer].guesses[static_cast<std::size_t>(source)][distance - 1];
+    guesses.clear();
+    for (std::uint32_t rank = 0; rank < n; rank++) {
         const Key key = layer * store_.index().n_experts() + best[rank];
-        const double probability = likelihood_->probability(distance, rank);
-        const double priority = likelihood_->priority(distance, rank, distance - 1);
-        l.guesses[distance - 1].push_back({key, layer, distance, rank, probability, priority, false});
+        const double probability = known.probability(distance, rank);
+        const double priority = known.priority(distance, rank, distance - 1);
+        guesses.push_back({key, layer, distance, rank, probability, priority, false});
     }
+}
+
+void Lookahead::hand_over(std::uint32_t layer, std::uint32_t distance, Source source) {
+    std::vector<Predicted>& guesses = layers_[layer].guesses[static_cast<std::size_t>(source)][distance - 1];
+    const double bar = bar_ >= 0.0 ? bar_ : likelihood(source, guesses.size()).bar(store_.idle_share());
+    store_.predict(guesses.data(), guesses.size(), bar);
+}
+
+Likelihood& Lookahead::likelihood(Source source, std::size_t n_used) {
+    std::optional<Likelihood>& known = likelihoods_[static_cast<std::size_t>(source)];
+    if (!known) known.emplace(std::max(1U, static_cast<std::uint32_t>(n_used)));
+    return *known;
 }
 
 void Lookahead::judge(std::uint32_t layer, const std::uint32_t* chosen, std::size_t n) {
     Layer& l = layers_[layer];
-    for (std::size_t d = 0; d < l.guesses.size(); d++) {
-        std::vector<Predicted>& guesses = l.guesses[d];
-        if (guesses.empty()) continue;
-        Counters& counters = store_.counters();
-        count(counters.selected[d], n);
-        for (const Predicted& g : guesses) {
-            const std::uint32_t expert = g.key % store_.index().n_experts();
-            const bool right = std::find(chosen, chosen + n, expert) != chosen + n;
-            if (right) count(counters.recalled[d]);
-            if (!g.resident) likelihood_->resolved(g.distance, g.rank, right);
+    const auto right = [&](const Predicted& g) {
+        return std::find(chosen, chosen + n, g.key % store_.index().n_experts()) != chosen + n;
+    };
+    for (std::uint32_t d = 0; d < kMaxDistance; d++) {
+        const std::vector<Predicted>* latest = nullptr;  // what knew most
+        for (const Source source : {Source::kRepeat, Source::kBefore, Source::kRouter, Source::kShared}) {
+            const std::vector<Predicted>& guesses = l.guesses[static_cast<std::size_t>(source)][d];
+            if (guesses.empty()) continue;
+            latest = &guesses;
+            Likelihood& known = likelihood(source, n);
+            for (const Predicted& g : guesses) {
+                if (!g.resident) known.resolved(g.distance, g.rank, right(g));
+            }
         }
-        guesses.clear();
+        if (latest == nullptr) continue;
+        count(store_.counters().selected[d], n);
+        count(store_.counters().recalled[d],
+              static_cast<std::uint64_t>(std::count_if(latest->begin(), latest->end(), right)));
+        for (Guesses& guesses : l.guesses) guesses[d].clear();
+    }
+    l.last.assign(chosen, chosen + n);
+}
+
+void Lookahead::repeat(std::uint32_t layer) {
+    for (std::uint32_t d = 1; d <= distance_ && layer + d < layers_.size(); d++) {
+        const Layer& l = layers_[layer + d];
+        const bool routed = knows(layer) && knows(layer + d) && l.width == layers_[layer].width;
+        if (routed || l.last.empty()) continue;
+        fill(layer + d, d, Source::kRepeat, l.last.data(), l.last.size());
+        hand_over(layer + d, d, Source::kRepeat);
     }
 }
 

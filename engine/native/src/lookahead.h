@@ -6,11 +6,17 @@
 // and multiplied by layer L + d's. Routers are kept as 8-bit copies with their norm folded in, a
 // quarter of their size to read; a prediction chooses what is read early and never what is computed.
 //
+// Other sources: the stream with the shared expert's output added, where a model has one; the stream
+// before the first streamed layer, which no router of an earlier one sees; and, where a router is not
+// understood, what its layer selected for the last token. How often predictions come true is counted
+// for each source by itself.
+//
 // Threads: learn() before any other call; score() by every thread of a team, each its share, with a
-// barrier before publish() by one.
+// barrier before publish() by one; the others by one thread at a time.
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -22,6 +28,22 @@
 
 namespace gannet {
 
+enum class Source : std::uint8_t {
+    kRouter,  // the input of an earlier layer's router
+    kShared,  // the stream there and the shared expert's output
+    kBefore,  // the stream before the first streamed layer
+    kRepeat,  // the selection for the last token
+};
+constexpr std::size_t kSources = 4;
+
+// A point of the graph from which layers are predicted.
+struct Site {
+    Source source = Source::kRouter;
+    std::uint32_t first = 0;              // the next streamed layer to run
+    const ggml_tensor* input = nullptr;   // kRouter, kBefore: the normed stream; kShared: the stream
+    const ggml_tensor* shared = nullptr;  // kShared: what is added to it
+};
+
 class Lookahead {
   public:
     // distance: layers ahead, 0 is off.
@@ -30,21 +52,30 @@ class Lookahead {
 
     // Between tokens only: no team may be inside.
     void set_distance(std::uint32_t distance) { distance_ = std::min(distance, kMaxDistance); }
+    void set_bar(double bar) { bar_ = bar; }
 
     bool on() const { return distance_ > 0; }
     bool knows(std::uint32_t layer) const { return !layers_[layer].matrix.empty(); }
     // Folds and packs a layer's router; its weights must be in memory.
     void learn(std::uint32_t layer, const RouterSpec& router, std::uint32_t n_used);
-    // Scores the experts of the layers after `layer`, from x, the input of its router; share ith of nth.
-    void score(std::uint32_t layer, const float* x, int ith, int nth);
+    // The weights of the norm before the site kBefore; null: none.
+    void learn_before(const ggml_tensor* norm);
+    // Scores the experts of the layers from site.first on; share ith of nth.
+    void score(const Site& site, int ith, int nth);
     // Hands the best of them to the store.
-    void publish(std::uint32_t layer);
-    // What was guessed of a layer and is not judged yet, by distance - 1 and rank.
-    const std::vector<std::vector<Predicted>>& guesses(std::uint32_t layer) const { return layers_[layer].guesses; }
-    // Layer has selected: how many of these had been predicted, by distance.
+    void publish(const Site& site);
+    // What routers, or the site before the first layer, guessed of a layer and is not judged yet, by distance - 1
+    // and rank.
+    const std::vector<std::vector<Predicted>>& guesses(std::uint32_t layer) const {
+        return layers_[layer].guesses[static_cast<std::size_t>(layer == 0 ? Source::kBefore : Source::kRouter)];
+    }
+    // Layer has selected, by rank: counts how many of these had been predicted, by distance.
     void judge(std::uint32_t layer, const std::uint32_t* chosen, std::size_t n);
+    // Predicts those layers after this one that no router can, from what they selected for the last token.
+    void repeat(std::uint32_t layer);
 
   private:
+    using Guesses = std::vector<std::vector<Predicted>>;  // by distance - 1, by rank
     struct Layer {
         std::vector<std::byte> matrix;    // rows of the kernel's type, the norm folded in
         std::vector<float> inverse_norm;  // 1 / norm weight, or empty
@@ -56,18 +87,26 @@ class Lookahead {
         std::int64_t width = 0;
         std::size_t row_bytes = 0;
         RowKernel kernel;
-        std::vector<std::vector<float>> scores;       // by distance - 1
-        std::vector<std::vector<Predicted>> guesses;  // by distance - 1, by rank
+        std::array<std::vector<float>, kMaxDistance> scores;  // by distance - 1
+        std::array<Guesses, kSources> guesses;
+        std::vector<std::uint32_t> last;  // selected for the last token, where the router is not understood
     };
 
-    void guess(std::uint32_t layer, std::uint32_t distance);
+    // Calls visit(layer, distance) for the layers that can be predicted at the site.
+    template <typename F>
+    void for_each_target(const Site& site, F visit);
+    void guess(std::uint32_t layer, std::uint32_t distance, Source source);
+    void fill(std::uint32_t layer, std::uint32_t distance, Source source, const std::uint32_t* best, std::size_t n);
+    void hand_over(std::uint32_t layer, std::uint32_t distance, Source source);
+    Likelihood& likelihood(Source source, std::size_t n_used);
 
     ExpertStore& store_;
     std::uint32_t distance_;
     double bar_;
     std::vector<Layer> layers_;
-    std::vector<std::uint32_t> best_;       // experts by score, reused
-    std::optional<Likelihood> likelihood_;  // once a router is known
+    std::vector<float> before_inverse_norm_;
+    std::vector<std::uint32_t> best_;  // experts by score, reused
+    std::array<std::optional<Likelihood>, kSources> likelihoods_;
 };
 
 }  // namespace gannet

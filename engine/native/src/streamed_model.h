@@ -56,6 +56,9 @@ class StreamedModel {
     // Layers predicted ahead; a change takes effect with the next token.
     std::uint32_t lookahead() const { return lookahead_.load(std::memory_order_relaxed); }
     void set_lookahead(std::uint32_t distance) { lookahead_.store(distance, std::memory_order_relaxed); }
+    // Least probability of a prediction that is read; below 0 it follows how idle the drive is. As lookahead.
+    double prefetch_bar() const { return prefetch_bar_.load(std::memory_order_relaxed); }
+    void set_prefetch_bar(double bar) { prefetch_bar_.store(bar, std::memory_order_relaxed); }
     const TensorPlace* place(const std::string& tensor) const;
     // The part a MUL_MAT_ID's weights are, and the store's layer.
     PartRef part_of(const ggml_tensor* weights) const;
@@ -65,6 +68,7 @@ class StreamedModel {
 
     ModelSettings settings_;
     std::atomic<std::uint32_t> lookahead_;
+    std::atomic<double> prefetch_bar_;
     Counters counters_;
     std::unordered_map<std::string, TensorPlace> places_;
     std::unique_ptr<ExpertStore> store_;

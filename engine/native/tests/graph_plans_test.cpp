@@ -30,10 +30,13 @@ struct Weights {
     std::vector<ggml_tensor*> experts;  // layer * 3 + part
     std::vector<ggml_tensor*> routers;
     std::vector<ggml_tensor*> norms;
+    ggml_tensor* dense;  // of a layer before the first one with experts, and of the shared expert
+    bool extended;       // the graph has both of them
     std::vector<LayerSpec> layers;
     TempFile file{1};
 
-    explicit Weights(ggml_type type) {
+    explicit Weights(ggml_type type, bool extended = false)
+        : dense(floats(context.get(), random_floats(kWidth * kWidth, 60, 0.05F), kWidth, kWidth)), extended(extended) {
         std::ofstream out(file.path(), std::ios::binary);
         out << "unaligned";
         std::uint64_t at = 9;
@@ -103,17 +106,25 @@ ggml_tensor* layer(ggml_context* c, const Weights& w, ggml_tensor* const* expert
     ggml_tensor* gate = ggml_mul_mat_id(c, experts[0], cur, ids);
     ggml_tensor* down = ggml_mul_mat_id(c, experts[2], ggml_swiglu_split(c, gate, up), ids);
     down = ggml_mul(c, down, weights);
-    for (int k = 0; k < kUsed; k++) {
+    ggml_tensor* sum = ggml_view_2d(c, down, kWidth, n, down->nb[2], 0);
+    for (int k = 1; k < kUsed; k++) {
         const auto at = static_cast<std::size_t>(k) * down->nb[1];
-        x = ggml_add(c, x, ggml_view_2d(c, down, kWidth, n, down->nb[2], at));
+        sum = ggml_add(c, sum, ggml_view_2d(c, down, kWidth, n, down->nb[2], at));
     }
-    return x;
+    if (w.extended) sum = ggml_add(c, sum, ggml_mul_mat(c, w.dense, ggml_reshape_2d(c, cur, kWidth, n)));
+    return ggml_add(c, sum, x);
+}
+
+// A layer without experts.
+ggml_tensor* dense_layer(ggml_context* c, const Weights& w, ggml_tensor* x) {
+    return ggml_add(c, x, ggml_mul_mat(c, w.dense, ggml_mul(c, ggml_rms_norm(c, x, 1e-6F), w.norms[1])));
 }
 
 Graph build(const Weights& w, const std::vector<ggml_tensor*>& experts, std::int64_t n_tokens, unsigned seed) {
     Graph g;
     ggml_context* c = g.context.get();
     ggml_tensor* x = floats(c, random_floats(static_cast<std::size_t>(kWidth * n_tokens), seed), kWidth, n_tokens);
+    if (w.extended) x = dense_layer(c, w, x);
     for (std::uint32_t l = 0; l < kLayers; l++) x = layer(c, w, experts.data() + l * 3, l, x);
     g.result = x;
     ggml_build_forward_expand(g.graph, x);
@@ -156,6 +167,23 @@ TEST_CASE("a token through the decode plan is stock's to the bit, whatever the c
             }
             CHECK(s.model->counters().lookups.load() == 6 * kLayers * kUsed);
         }
+    }
+}
+
+TEST_CASE("with a shared expert and a layer before the first, every layer is predicted and no result changes") {
+    const Cpu cpu = make_cpu(2);
+    const Weights w(GGML_TYPE_Q4_K, true);
+    for (const std::uint32_t distance : {0U, 1U, 2U}) {
+        const Streamed s(w, 4, distance);
+        DecodePlan plan(*s.model, cpu.get());
+        for (unsigned token = 0; token < 6; token++) {
+            std::vector<float> got;
+            REQUIRE(run(plan, w, s, 1, token, got) == GGML_STATUS_SUCCESS);
+            CHECK(same_bits(got, reference(w, cpu.get(), 1, token)));
+        }
+        const Counters& counters = s.model->counters();
+        CHECK(counters.selected[0].load() == (distance > 0 ? 6 * kLayers * kUsed : 0));
+        CHECK(counters.selected[1].load() == (distance > 1 ? 6 * kUsed : 0));
     }
 }
 

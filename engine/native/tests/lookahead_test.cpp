@@ -43,6 +43,10 @@ struct Routers {
         for (std::size_t i = 0; i < x.size(); i++) x[i] = stream[i] * scales[layer][i];
         return x;
     }
+    // Behind this layer's router.
+    Site site(std::uint32_t layer) const {
+        return {Source::kRouter, layer + 1, floats(context.get(), input(layer), kWidth), nullptr};
+    }
     std::set<std::uint32_t> chosen(std::uint32_t layer) const {
         const std::vector<float> x = input(layer);
         std::vector<std::pair<float, std::uint32_t>> scores;
@@ -66,6 +70,11 @@ std::set<std::uint32_t> read_early(Rig& rig, std::uint32_t layer) {
     return out;
 }
 
+void predict(Lookahead& ahead, const Site& site) {
+    ahead.score(site, 0, 1);
+    ahead.publish(site);
+}
+
 }  // namespace
 
 TEST_CASE("the next layer's choice is read early, its norm in place of this layer's") {
@@ -73,8 +82,9 @@ TEST_CASE("the next layer's choice is read early, its norm in place of this laye
     const Routers routers(3);
     Lookahead ahead(*rig.store, 2, 0.0);
     for (std::uint32_t l = 0; l < 3; l++) ahead.learn(l, routers.specs[l], kUsed);
-    for (int i = 0; i < 3; i++) ahead.score(0, routers.input(0).data(), i, 3);
-    ahead.publish(0);
+    const Site site = routers.site(0);
+    for (int i = 0; i < 3; i++) ahead.score(site, i, 3);
+    ahead.publish(site);
     CHECK(read_early(rig, 1) == routers.chosen(1));
     CHECK(read_early(rig, 2) == routers.chosen(2));
     CHECK(read_early(rig, 0).empty());
@@ -85,8 +95,7 @@ TEST_CASE("a bias that decides the choice decides the guess") {
     const Routers routers(2, true);
     Lookahead ahead(*rig.store, 1, 0.0);
     for (std::uint32_t l = 0; l < 2; l++) ahead.learn(l, routers.specs[l], kUsed);
-    ahead.score(0, routers.input(0).data(), 0, 1);
-    ahead.publish(0);
+    predict(ahead, routers.site(0));
     CHECK(read_early(rig, 1).count(3) == 1);
 }
 
@@ -95,8 +104,7 @@ TEST_CASE("recall counts which of the chosen experts had been guessed, by distan
     const Routers routers(2);
     Lookahead ahead(*rig.store, 1, 0.0);
     for (std::uint32_t l = 0; l < 2; l++) ahead.learn(l, routers.specs[l], kUsed);
-    ahead.score(0, routers.input(0).data(), 0, 1);
-    ahead.publish(0);
+    predict(ahead, routers.site(0));
     const std::set<std::uint32_t> guessed = routers.chosen(1);
     std::uint32_t other = 0;
     while (guessed.count(other) != 0) other++;
@@ -121,8 +129,7 @@ TEST_CASE("switched off, or with a router it cannot read, nothing is guessed and
     ahead.learn(1, narrow, kUsed);
     CHECK(ahead.knows(0));
     CHECK_FALSE(ahead.knows(1));
-    ahead.score(0, routers.input(0).data(), 0, 1);
-    ahead.publish(0);
+    predict(ahead, routers.site(0));
     CHECK(rig.store->queued_prefetch() == 0);
 }
 
@@ -138,7 +145,63 @@ TEST_CASE("routers kept in half precision are read too") {
     const Routers exact(2);
     Lookahead ahead(*rig.store, 1, 0.0);
     for (std::uint32_t l = 0; l < 2; l++) ahead.learn(l, routers.specs[l], kUsed);
-    ahead.score(0, routers.input(0).data(), 0, 1);
-    ahead.publish(0);
+    predict(ahead, routers.site(0));
     CHECK(read_early(rig, 1) == exact.chosen(1));
+}
+
+TEST_CASE("the first layer's choice is read early from a norm before it") {
+    Rig rig(16);
+    const Routers routers(2);
+    Lookahead ahead(*rig.store, 2, 0.0);
+    for (std::uint32_t l = 0; l < 2; l++) ahead.learn(l, routers.specs[l], kUsed);
+    const std::vector<float> scale = random_floats(kWidth, 7, 0.2F);
+    std::vector<float> x(kWidth);
+    for (std::size_t i = 0; i < x.size(); i++) x[i] = routers.stream[i] * scale[i];
+    ahead.learn_before(floats(routers.context.get(), scale, kWidth));
+    predict(ahead, {Source::kBefore, 0, floats(routers.context.get(), x, kWidth), nullptr});
+    CHECK(read_early(rig, 0) == routers.chosen(0));
+    CHECK(read_early(rig, 1) == routers.chosen(1));
+    CHECK(read_early(rig, 2).empty());
+}
+
+TEST_CASE("what a shared expert adds to the stream changes the guess, and the later guess is the one counted") {
+    Rig rig(16);
+    const Routers routers(2);
+    Lookahead ahead(*rig.store, 1, 0.0);
+    for (std::uint32_t l = 0; l < 2; l++) ahead.learn(l, routers.specs[l], kUsed);
+    const std::vector<float> before = random_floats(kWidth, 3, 20.0F);
+    std::vector<float> added(kWidth);
+    for (std::size_t i = 0; i < added.size(); i++) added[i] = 5.0F * routers.stream[i] - before[i];
+    Site router{Source::kRouter, 1, floats(routers.context.get(), before, kWidth), nullptr};
+    predict(ahead, router);
+    const std::set<std::uint32_t> early = read_early(rig, 1);
+    REQUIRE(early != routers.chosen(1));
+    predict(ahead, {Source::kShared, 1, router.input, floats(routers.context.get(), added, kWidth)});
+    std::set<std::uint32_t> both = routers.chosen(1);
+    both.insert(early.begin(), early.end());
+    CHECK(read_early(rig, 1) == both);
+    const std::set<std::uint32_t> right = routers.chosen(1);
+    const std::vector<std::uint32_t> by_rank(right.begin(), right.end());
+    ahead.judge(1, by_rank.data(), by_rank.size());
+    CHECK(rig.counters.selected[0].load() == kUsed);
+    CHECK(rig.counters.recalled[0].load() == kUsed);
+}
+
+TEST_CASE("a layer whose router is not understood is guessed to choose as it did for the last token") {
+    Rig rig(24);
+    const Routers routers(3);
+    Lookahead ahead(*rig.store, 2, 0.0);
+    ahead.learn(0, routers.specs[0], kUsed);
+    ahead.learn(1, routers.specs[1], kUsed);
+    const std::uint32_t last[] = {6, 2};
+    ahead.repeat(0);
+    CHECK(read_early(rig, 2).empty());  // nothing known yet
+    for (std::uint32_t l = 0; l < 3; l++) ahead.judge(l, last, 2);
+    ahead.repeat(0);
+    CHECK(read_early(rig, 1).empty());  // its router says
+    CHECK(read_early(rig, 2) == std::set<std::uint32_t>{2, 6});
+    const std::uint32_t now[] = {1, 6};
+    ahead.judge(2, now, 2);
+    CHECK(rig.counters.selected[1].load() == 2);
+    CHECK(rig.counters.recalled[1].load() == 1);
 }

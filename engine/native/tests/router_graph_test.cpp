@@ -95,6 +95,75 @@ TEST_CASE("a router without a norm of its own before it has none") {
     CHECK(l.found.input == l.residual);
 }
 
+namespace {
+
+// The rest of an expert layer: routed experts, with a shared one beside them where there is one.
+struct Ffn : Layer {
+    ggml_tensor* routed = nullptr;
+    ggml_tensor* shared = nullptr;
+    ggml_cgraph* graph = nullptr;
+
+    explicit Ffn(bool with_shared, bool stream_lives = true) {
+        ggml_tensor* ids = ggml_argsort_top_k(c, ggml_soft_max(c, logits), kUsed);
+        REQUIRE(find_router(ids, kExperts, found));
+        ggml_tensor* experts = ggml_new_tensor_3d(c, GGML_TYPE_F32, kWidth, kWidth, kExperts);
+        routed = ggml_mul_mat_id(c, experts, ggml_reshape_3d(c, x, kWidth, 1, 3), ids);
+        ggml_tensor* sum = ggml_add(c, ggml_view_2d(c, routed, kWidth, 3, routed->nb[2], 0),
+                                    ggml_view_2d(c, routed, kWidth, 3, routed->nb[2], routed->nb[1]));
+        if (with_shared) {
+            ggml_tensor* w = ggml_new_tensor_2d(c, GGML_TYPE_F32, kWidth, kWidth);
+            shared = ggml_mul_mat(c, w, ggml_silu(c, ggml_mul_mat(c, w, x)));
+            sum = ggml_add(c, sum, shared);
+        }
+        if (stream_lives) sum = ggml_add(c, sum, residual);
+        graph = ggml_new_graph(c);
+        ggml_build_forward_expand(graph, ids);
+        ggml_build_forward_expand(graph, sum);
+    }
+    int place(const ggml_tensor* t) const {
+        for (int i = 0; i < ggml_graph_n_nodes(graph); i++) {
+            if (ggml_graph_node(graph, i) == t) return i;
+        }
+        return -1;
+    }
+};
+
+}  // namespace
+
+TEST_CASE("a shared expert is found by where it comes from and what it is added to") {
+    const Ffn with(true);
+    CHECK(with.found.stream == with.residual);
+    CHECK(find_shared_expert(with.graph, with.place(with.routed), with.found, 64) == with.shared);
+    const Ffn without(false);
+    CHECK(find_shared_expert(without.graph, without.place(without.routed), without.found, 64) == nullptr);
+    CHECK(find_shared_expert(with.graph, with.place(with.routed), with.found, 2) == nullptr);
+}
+
+TEST_CASE("a stream whose memory may be somebody else's by then is not added to") {
+    const Ffn ffn(true, false);
+    CHECK(find_shared_expert(ffn.graph, ffn.place(ffn.routed), ffn.found, 64) == nullptr);
+}
+
+TEST_CASE("the norm a layer before a router is found, and else the nearest") {
+    Layer l;
+    ggml_tensor* weights = ggml_new_tensor_1d(l.c, GGML_TYPE_F32, kWidth);
+    ggml_tensor* narrow = ggml_new_tensor_1d(l.c, GGML_TYPE_F32, kWidth / 2);
+    ggml_tensor* half = ggml_new_tensor_2d(l.c, GGML_TYPE_F32, kWidth / 2, 3);
+    ggml_tensor* start = ggml_new_tensor_2d(l.c, GGML_TYPE_F32, kWidth, 3);
+    ggml_tensor* first = ggml_mul(l.c, ggml_rms_norm(l.c, start, 1e-6F), weights);
+    ggml_tensor* second = ggml_mul(l.c, ggml_rms_norm(l.c, first, 1e-6F), weights);
+    REQUIRE(l.find(ggml_soft_max(l.c, l.logits)));
+    ggml_cgraph* graph = ggml_new_graph(l.c);
+    CHECK(find_norm_before(graph, 0, l.found) == nullptr);
+    ggml_build_forward_expand(graph, first);
+    CHECK(find_norm_before(graph, ggml_graph_n_nodes(graph), l.found) == first);
+    ggml_build_forward_expand(graph, ggml_mul(l.c, ggml_rms_norm(l.c, half, 1e-6F), narrow));
+    ggml_build_forward_expand(graph, second);
+    ggml_build_forward_expand(graph, l.logits);
+    CHECK(find_norm_before(graph, ggml_graph_n_nodes(graph), l.found) == first);
+    CHECK(norm_weights(first) == weights);
+}
+
 TEST_CASE("a graph that is not understood gives no router, not a wrong one") {
     Layer l;
     CHECK_FALSE(find_router(ggml_new_tensor_2d(l.c, GGML_TYPE_I32, kUsed, 3), kExperts, l.found));
