@@ -80,6 +80,15 @@ class EngineSettings(BaseModel):
         le=4,
         json_schema_extra=_extra("--lookahead", "speed", unit="layers", live=True),
     )
+    prefetch_bar: float | None = Field(
+        None,
+        title="Read-ahead bar",
+        description="How likely a predicted expert must be to be read early, from 0 to 1. Automatic: the less likely "
+        "the idler the drive is.",
+        ge=0,
+        le=1,
+        json_schema_extra=_extra("--prefetch-bar", "speed", live=True),
+    )
     census: bool = Field(
         True,
         title="Remember popular experts",

@@ -50,6 +50,7 @@ class Streamer:
         native.cache_bytes = cache_bytes
         native.io_threads = settings.io_threads
         native.lookahead = settings.lookahead
+        native.prefetch_bar = _bar(settings)
 
         try:
             self.native = _native.StreamedModel(
@@ -98,6 +99,7 @@ class Streamer:
         """Make the live settings take effect; between answers only."""
         self.native.set_io_threads(settings.io_threads)
         self.native.set_lookahead(settings.lookahead)
+        self.native.set_prefetch_bar(_bar(settings))
         wanted = self._loaded_cache_bytes if settings.cache_bytes is None else settings.cache_bytes
         if wanted != self._wanted_cache_bytes:
             self.native.resize(wanted)
@@ -135,6 +137,11 @@ class Streamer:
         if self.native.direct:
             return ()
         return ("the model's drive has no direct reads: experts are read through the page cache, which takes memory",)
+
+
+def _bar(settings: EngineSettings) -> float:
+    """The bar as the native core takes it: below 0 it is automatic."""
+    return -1.0 if settings.prefetch_bar is None else settings.prefetch_bar
 
 
 def _layers(files: ModelFiles) -> list[tuple[int, list[ExpertTensor]]]:

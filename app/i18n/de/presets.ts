@@ -80,6 +80,10 @@
    <translation>Wie frei das nächste Wort gewählt wird; 0 nimmt immer das wahrscheinlichste.</translation>
   </message>
   <message>
+   <source>How likely a predicted expert must be to be read early, from 0 to 1. Automatic: the less likely the idler the drive is.</source>
+   <translation>Wie wahrscheinlich ein vorhergesagter Experte sein muss, um früh gelesen zu werden, von 0 bis 1. Automatisch: je mehr das Laufwerk ruht, desto weniger wahrscheinlich.</translation>
+  </message>
+  <message>
    <source>How many layers ahead experts are predicted and read early; 0 reads only what is needed now.</source>
    <translation>Wie viele Schichten im Voraus Experten vorhergesagt und gelesen werden; 0 liest nur, was jetzt gebraucht wird.</translation>
   </message>
@@ -170,6 +174,10 @@
   <message>
    <source>Read threads</source>
    <translation>Lese-Threads</translation>
+  </message>
+  <message>
+   <source>Read-ahead bar</source>
+   <translation>Schwelle für frühes Lesen</translation>
   </message>
   <message>
    <source>Remember popular experts</source>
