@@ -64,10 +64,9 @@ class Lookahead {
     void score(const Site& site, int ith, int nth);
     // Hands the best of them to the store.
     void publish(const Site& site);
-    // What routers, or the site before the first layer, guessed of a layer and is not judged yet, by distance - 1
-    // and rank.
+    // What earlier layers' routers guessed of a layer and is not judged yet, by distance - 1 and rank.
     const std::vector<std::vector<Predicted>>& guesses(std::uint32_t layer) const {
-        return layers_[layer].guesses[static_cast<std::size_t>(layer == 0 ? Source::kBefore : Source::kRouter)];
+        return layers_[layer].guesses[static_cast<std::size_t>(Source::kRouter)];
     }
     // Layer has selected, by rank: counts how many of these had been predicted, by distance.
     void judge(std::uint32_t layer, const std::uint32_t* chosen, std::size_t n);
