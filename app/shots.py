@@ -110,6 +110,7 @@ def _answering(application: object, program: object, path: Path) -> None:
 def _screens(application: object, window: object, folder: Path, name: str, conversation: int) -> None:
     from PySide6.QtWidgets import QApplication
 
+    from app.page_parts.tabs import Tabs
     from app.window.main_window import MainWindow
     from app.window.places import PLACES
 
@@ -125,6 +126,12 @@ def _screens(application: object, window: object, folder: Path, name: str, conve
     for place in PLACES[1:]:
         window.show_place(place.name)
         _save(application, window, folder / f"{place.name}-{name}.png")
+        tabs = getattr(window.page(place.name), "tabs", None)
+        if isinstance(tabs, Tabs):
+            for tab in tabs.names[1:]:
+                tabs.go(tab)
+                _save(application, window, folder / f"{place.name}-{tab}-{name}.png")
+            tabs.go(tabs.names[0])
 
 
 def _save(application: object, window: object, path: Path) -> None:

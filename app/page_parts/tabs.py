@@ -46,6 +46,11 @@ class Tabs(QWidget):
         self._bar.setTabText(self._names.index(name), title)
 
     @property
+    def names(self) -> tuple[str, ...]:
+        """Names of all pages, in order."""
+        return tuple(self._names)
+
+    @property
     def current(self) -> str:
         """Name of the page in front."""
         return self._names[self._bar.currentIndex()]
