@@ -9,7 +9,7 @@ from typing import Any
 
 from autotune.result import Accuracy, Arm, ArmState, Interval
 from autotune.statistics import speed_interval
-from autotune.worker import Run
+from autotune.worker import Run, Turned
 
 
 @dataclass
@@ -26,14 +26,16 @@ class ArmRecord:
     identical: bool | None = None
     error: str | None = None
     failures: int = 0
+    turns: list[Turned] = field(default_factory=list)
 
     def add(self, run: Run) -> None:
         """Note a run."""
         self.runs.append(run)
 
     def speeds(self) -> tuple[float, ...]:
-        """Tokens per second of each run."""
-        return tuple(len(r.seconds) / sum(r.seconds) for r in self.runs if r.seconds and sum(r.seconds) > 0)
+        """Tokens per second of each run, or of each whole turn where those are what is compared."""
+        measured = [r.seconds for r in self.runs] + [t.seconds for t in self.turns]
+        return tuple(len(seconds) / sum(seconds) for seconds in measured if seconds and sum(seconds) > 0)
 
     def stall_ms(self) -> float | None:
         """Milliseconds per token spent waiting for the drive."""
@@ -53,13 +55,14 @@ class ArmRecord:
             state=self.state,
             runs_tok_s=self.speeds(),
             decode_tok_s=speed_interval(self.speeds()),
+            prompt_tok_s=median(t.prompt_tok_s for t in self.turns) if self.turns else None,
             first_token_s=median(r.first_token_s for r in self.runs) if self.runs else None,
             ratio=self.ratio,
             predicted_tok_s=self.predicted_tok_s,
             hit_rate=fmean(hits) if hits else None,
             stall_ms_per_token=self.stall_ms(),
             read_bytes_per_token=self.read_bytes(),
-            memory_bytes=max((r.memory_bytes for r in self.runs), default=None),
+            memory_bytes=max([r.memory_bytes for r in self.runs] + [t.memory_bytes for t in self.turns], default=None),
             identical=self.identical,
             error=self.error,
         )
@@ -83,11 +86,23 @@ class Answers:
         return tuple(tokens[:n]) == known[:n]
 
 
-def accuracy(arms: Sequence[ArmRecord]) -> Accuracy | None:
-    """How far the machine model's guesses were from what was measured; None without measured arms."""
-    errors = []
+def accuracy(arms: Sequence[ArmRecord], others: Sequence[tuple[float, float]] = ()) -> Accuracy | None:
+    """How far the machine model's guesses were from what was measured; None without anything measured.
+
+    The defaults' guess comes from probes and header alone, and is told apart; all others were made after the defaults'
+    first answers had calibrated the model. `others`: further (guessed, measured) tokens per second.
+    """
+    first: list[float] = []
+    later = [abs(guess - measured) / measured for guess, measured in others]
     for arm in arms:
         measured = speed_interval(arm.speeds())
         if measured is not None and arm.predicted_tok_s is not None:
-            errors.append(abs(arm.predicted_tok_s - measured.middle) / measured.middle)
-    return Accuracy(arms=len(errors), median_error=median(errors), worst_error=max(errors)) if errors else None
+            (first if arm.default else later).append(abs(arm.predicted_tok_s - measured.middle) / measured.middle)
+    if not first and not later:
+        return None
+    return Accuracy(
+        arms=len(later),
+        median_error=median(later) if later else None,
+        worst_error=max(later) if later else None,
+        uncalibrated_error=first[0] if first else None,
+    )

@@ -10,70 +10,85 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from autotune.machine import MachineModel, Operating
+from autotune.axes import LIVE, RELOADED, Automatic, Sight, name_of, values
+from autotune.machine import Operating
 from engine.settings import EngineSettings
 
-DEFAULTS = "defaults"
 HOPELESS = 0.6
 """What promises less than this share of the defaults' speed is not measured."""
-_WORDS = {"threads": "compute thread", "io_threads": "read thread", "lookahead": "lookahead"}
+WORTH_A_LOAD = 1.05
+"""What needs a new load is only measured if it promises at least this much more."""
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """`changes` differ from the base settings. `expected_tok_s` is the machine model's guess."""
+    """`changes` differ from the base settings. `expected_tok_s` is the machine model's guess of the decoding speed."""
 
     name: str
     changes: Mapping[str, Any]
     expected_tok_s: float
 
 
-def axes(model: MachineModel, base: EngineSettings, threads: int) -> dict[str, tuple[int, ...]]:
-    """Values worth trying of each setting, by its name in `EngineSettings`. `threads`: what automatic means here."""
-    depths = [depth for depth, _ in model.drive] or [8]
-    best = max(model.drive, key=lambda p: p[1])[0] if model.drive else 8
-    io = {8, *(d for d in depths if best / 2 <= d <= best * 4 and 2 <= d <= 32), base.io_threads}
-    compute = {n for n, s in model.compute if s <= 1.6 * min(t for _, t in model.compute)} | {threads}
-    if base.threads is not None:
-        compute.add(base.threads)
-    ahead = {0, 1, 2, 3, base.lookahead}
-    return {
-        "threads": tuple(sorted(compute)),
-        "io_threads": tuple(sorted(io)),
-        "lookahead": tuple(sorted(ahead)),
-    }
+def operating(base: EngineSettings, changes: Mapping[str, Any], automatic: Automatic) -> Operating:
+    """The operating point of `base` with `changes`."""
+    threads, io_threads, lookahead = (
+        changes.get(name, getattr(base, name)) for name in ("threads", "io_threads", "lookahead")
+    )
+    cache = automatic.loaded_cache_bytes
+    if "cache_bytes" in changes:
+        cache = automatic.cache_bytes if changes["cache_bytes"] is None else changes["cache_bytes"]
+    return Operating(threads or automatic.threads, io_threads, lookahead, cache)
 
 
-def operating(base: EngineSettings, changes: Mapping[str, Any], threads: int, cache_bytes: int) -> Operating:
-    """The operating point of `base` with `changes`; `threads` and `cache_bytes` stand for the automatic values."""
-    values = {name: changes.get(name, getattr(base, name)) for name in ("threads", "io_threads", "lookahead")}
-    return Operating(values["threads"] or threads, values["io_threads"], values["lookahead"], cache_bytes)
+def candidates(sight: Sight, *, limit: int) -> tuple[Candidate, ...]:
+    """The defaults first, then at most `limit - 1` challengers, the most promising first. All change a loaded model."""
+    base, model = sight.base, sight.model
+    found = values(LIVE if model.facts.streamed else LIVE[:1], sight)
 
+    def make(changes: Mapping[str, Any]) -> Candidate:
+        automatic = {"threads": None} if changes.get("threads") == sight.automatic.threads else {}
+        real = {n: v for n, v in {**changes, **automatic}.items() if v != getattr(base, n)}  # None follows the machine
+        return Candidate(name_of(real), real, model.expect(operating(base, real, sight.automatic)).tok_s)
 
-def candidates(
-    model: MachineModel, base: EngineSettings, *, threads: int, cache_bytes: int, limit: int
-) -> tuple[Candidate, ...]:
-    """The defaults first, then at most `limit - 1` challengers, the most promising first."""
-
-    def make(changes: dict[str, Any]) -> Candidate:
-        if changes.get("threads") == threads:
-            changes = changes | {"threads": None}  # the automatic number: it follows the machine
-        real = {name: value for name, value in changes.items() if value != getattr(base, name)}
-        return Candidate(name_of(real), real, model.expect(operating(base, real, threads, cache_bytes)).tok_s)
-
-    found = axes(model, base, threads) if model.facts.streamed else {"threads": axes(model, base, threads)["threads"]}
-    every = [make(dict(zip(found, values, strict=True))) for values in itertools.product(*found.values())]
+    every = [make(dict(zip(found, chosen, strict=True))) for chosen in itertools.product(*found.values())]
     default = make({})
-    declared = make({name: EngineSettings.model_fields[name].default for name in found})
+    own = {name: EngineSettings.model_fields[name].default for name in found}
+    declared = make({n: v for n, v in own.items() if n != "cache_bytes" or v in found[n]})
     ranked = sorted(every, key=_promise)
     single = [c for c in ranked if len(c.changes) == 1]
     least = HOPELESS * default.expected_tok_s
     chosen = {c.name: c for c in (declared, *_in_turn(ranked[:8], single)) if c.expected_tok_s >= least}
     chosen = {default.name: default} | chosen
     return tuple(itertools.islice(chosen.values(), max(1, limit)))
+
+
+def reloaded(sight: Sight, chosen: Mapping[str, Any], *, limit: int) -> tuple[Candidate, ...]:
+    """At most `limit` changes beside `chosen` that need a new load and promise a faster turn of a conversation."""
+    base, model = sight.base, sight.model
+    at = operating(base, chosen, sight.automatic)
+    now = model.turn_seconds(at, base.ubatch, sight.prompt_tokens)
+    found = []
+    for name, some in values(RELOADED, sight).items():
+        for value in some:
+            if value == getattr(base, name):
+                continue
+            if name != "ubatch":  # the model knows nothing of it: worth a try
+                found.append((0.0, Candidate(name_of({name: value}), {name: value}, model.expect(at).tok_s)))
+                continue
+            grown = model.facts.batch_bytes * (base.ubatch - value) if at_automatic(base, chosen) else 0
+            moved = replace(at, cache_bytes=max(0, at.cache_bytes + grown))
+            seconds = model.turn_seconds(moved, value, sight.prompt_tokens)
+            if now >= WORTH_A_LOAD * seconds:
+                found.append((seconds, Candidate(name_of({name: value}), {name: value}, model.expect(moved).tok_s)))
+    return tuple(candidate for _, candidate in sorted(found, key=lambda item: item[0])[:limit])
+
+
+def at_automatic(base: EngineSettings, changes: Mapping[str, Any]) -> bool:
+    """Whether the expert cache takes what is left."""
+    return changes.get("cache_bytes", base.cache_bytes) is None
 
 
 def _promise(candidate: Candidate) -> tuple[float, int, float]:
@@ -85,16 +100,3 @@ def _promise(candidate: Candidate) -> tuple[float, int, float]:
 def _in_turn(first: Sequence[Candidate], second: Sequence[Candidate]) -> list[Candidate]:
     """Alternately from both, so that a small limit has some of each."""
     return [c for pair in itertools.zip_longest(first, second) for c in pair if c is not None]
-
-
-def name_of(changes: Mapping[str, Any]) -> str:
-    """An arm's name in words: "16 read threads, lookahead 2"."""
-    if not changes:
-        return DEFAULTS
-    parts = []
-    for name, value in sorted(changes.items(), key=lambda item: list(_WORDS).index(item[0])):
-        if value is None:
-            parts.append(f"automatic {_WORDS[name]}s")
-            continue
-        parts.append(f"lookahead {value}" if name == "lookahead" else f"{value} {_WORDS[name]}{'s' * (value != 1)}")
-    return ", ".join(parts)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from engine.gguf import ExpertTensor, ModelFiles
 from engine.memory.kv_cache import kv_bytes_per_token
+from engine.memory.plan import compute_bytes
 
 
 @dataclass(frozen=True)
@@ -36,7 +37,10 @@ class ReadRange:
 
 @dataclass(frozen=True)
 class ModelFacts:
-    """Sizes in bytes. `expert_bytes` is one expert of one layer (all its projections), the mean over the layers."""
+    """Sizes in bytes. `expert_bytes` is one expert of one layer (all its projections), the mean over the layers.
+
+    `batch_bytes`: working memory for each further token that is computed together with others.
+    """
 
     path: Path
     paths: tuple[Path, ...]
@@ -51,6 +55,7 @@ class ModelFacts:
     experts_bytes: int
     expert_bytes: int
     kv_bytes_per_token: int
+    batch_bytes: int
     embedding_bytes: int
     shapes: tuple[ExpertShape, ...]
     ranges: tuple[ReadRange, ...]
@@ -94,6 +99,7 @@ def facts_of(files: ModelFiles) -> ModelFacts:
         experts_bytes=experts_bytes,
         expert_bytes=experts_bytes // max(1, n_moe_layer * files.n_expert),
         kv_bytes_per_token=kv_bytes_per_token(files),
+        batch_bytes=(compute_bytes(files, 2048, 4096) - compute_bytes(files, 1024, 4096)) // 1024,
         embedding_bytes=_embedding_bytes(files),
         shapes=_shapes(experts, files.n_expert_used),
         ranges=_ranges(experts),

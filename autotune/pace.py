@@ -14,6 +14,10 @@ PROBE_LIMIT = 0.3
 PREPARE_SHARE = 0.25
 CONFIRM_SHARE = 0.4
 """Of the time for measuring, what is kept for the last comparison."""
+PRESET_SHARE = 0.12
+"""Of the time for measuring, what is kept for measuring the presets' smaller caches."""
+TURN_SHARE = 0.35
+"""And for settings that need a new load, where one of them promises something."""
 CONFIRM_RUNS = 4 * FEWEST_CONFIRMATIONS
 """Runs that the last comparison is planned for: twice as many pairs as it needs at least."""
 MOST_ARMS = 8

@@ -14,7 +14,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-RESULT_VERSION = 1
+RESULT_VERSION = 2
 """Raised when a field changes its meaning; a stored result of another version is treated as stale."""
 
 Settings = dict[str, Any]
@@ -74,7 +74,9 @@ class Arm(Record):
     state: ArmState = ArmState.WAITING
     runs_tok_s: tuple[float, ...] = ()
     decode_tok_s: Interval | None = None
-    prompt_tok_s: float | None = None
+    prompt_tok_s: float | None = Field(
+        default=None, description="of a long prompt where whole turns were compared; of short ones for the defaults"
+    )
     first_token_s: float | None = None
     ratio: Interval | None = None
     predicted_tok_s: float | None = Field(default=None, description="what the machine model expected, before measuring")
@@ -108,11 +110,17 @@ class Preset(Record):
 
 
 class Accuracy(Record):
-    """How far the machine model's predictions were from the measured runs."""
+    """How far the machine model's predictions were from the measured runs: |predicted - measured| / measured.
+
+    The model is calibrated by the first answers of the defaults; `arms` counts what was predicted after that and
+    then measured (other settings, smaller caches). `uncalibrated_error` is that of the defaults, from the probes and
+    the model's header alone. None: nothing to compare.
+    """
 
     arms: int
-    median_error: float = Field(description="median of |predicted - measured| / measured")
-    worst_error: float
+    median_error: float | None
+    worst_error: float | None
+    uncalibrated_error: float | None = None
 
 
 class TuneResult(Record):

@@ -10,26 +10,41 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from statistics import fmean
 from typing import Any
 
 from autotune.arms import Answers, ArmRecord, accuracy
-from autotune.candidates import DEFAULTS, candidates, operating
+from autotune.axes import DEFAULTS, Automatic, Sight
+from autotune.candidates import candidates, operating
 from autotune.control import CancelledError, Control, never
 from autotune.facts import ModelFacts, facts_of
 from autotune.fingerprint import engine_parts, fingerprint, machine_parts, model_parts
 from autotune.machine import HitCurve, MachineModel, Operating, machine_model
-from autotune.pace import CONFIRM_SHARE, PREPARE_SHARE, PROBE_LIMIT, Pace, pace, probe_scale, run_limit
-from autotune.presets import Tuned, presets
+from autotune.pace import (
+    CONFIRM_SHARE,
+    PREPARE_SHARE,
+    PRESET_SHARE,
+    PROBE_LIMIT,
+    TURN_SHARE,
+    Pace,
+    pace,
+    probe_scale,
+    run_limit,
+)
+from autotune.preset_bench import PresetBench
+from autotune.presets import Tuned, expected_speed, presets, smaller_caches
 from autotune.probes import CORES, GPUS, MEMORY, VOLUME, Probe, Reading, read, run_probes
 from autotune.race import Race, Turn, Verdict
 from autotune.reasons import reason
 from autotune.result import Arm, ArmState, DrivePoint, Fingerprint, Phase, TuneEvent, TuneResult
+from autotune.turn_bench import TurnBench
 from autotune.workbench import Bench, BenchCrashedError, BenchRefusedError, BenchTimeoutError, ProcessBench
 from autotune.worker import Loaded, Prepared, Run
 from engine import __version__
 from engine.errors import GannetError
 from engine.gguf import ModelFiles
+from engine.memory import memory_available, plan_memory
 from engine.processors import available_cores
 from engine.settings import EngineSettings
 
@@ -92,6 +107,7 @@ class _Machine:
     model: MachineModel
     token_s: float
     guessed_tok_s: float
+    automatic: Automatic
 
 
 class Tuning:
@@ -121,6 +137,10 @@ class Tuning:
         self._notes: list[str] = []
         self._readings: dict[str, Reading[Any]] = {}
         self._machine: _Machine | None = None
+        tell = partial(self._tell_late, 0.92)
+        self._turns = TurnBench(bench, files.path, self._control, self._settings, self._sight, tell)
+        self._until = deadline  # end of the stage that runs
+        self._planned_cache = 0
 
     def run(self) -> TuneResult:
         """The whole tuning."""
@@ -129,7 +149,7 @@ class Tuning:
             machine = self._prepare()
             race, tempo = self._plan(machine)
             self._measure(race, tempo, machine)
-            result = self._result(race.verdict(), machine)
+            result = self._result(race.verdict(), tempo, machine)
             self._tell(Phase.DONE, 1.0, result.reason, result=result)
         except BenchTimeoutError as error:
             result = self._unmeasured_result(error)
@@ -174,6 +194,8 @@ class Tuning:
         """Load, compute the prompts, and answer each once with the defaults: the model's own figures."""
         settings = self._base.model_dump()
         self._tell(Phase.PLAN, 0.18, "Loading the model")
+        plan = plan_memory(self._files, self._base.model_copy(update={"cache_bytes": None}), memory_available())
+        self._planned_cache = plan.cache_bytes if plan.streaming else 0
         try:
             loaded = self._bench.load(self._files.path, settings, self._control)
             self._tell(Phase.PLAN, 0.20, "Computing the prompts to measure with")
@@ -195,7 +217,10 @@ class Tuning:
             raise BenchTimeoutError("not one token was computed in the time there was")
         read_bytes = fmean(r.read_bytes_per_token for r in runs)
         model = model.calibrated(self._operating({}, loaded), read_bytes, fmean(seconds))
-        self._machine = _Machine(loaded, prepared.prompts, prepared.prompt_tok_s, model, fmean(seconds), 1.0 / guess)
+        token_s, automatic = fmean(seconds), self._automatic(loaded)
+        self._machine = _Machine(
+            loaded, prepared.prompts, prepared.prompt_tok_s, model, token_s, 1.0 / guess, automatic
+        )
         return self._machine
 
     def _prepare_prompts(self) -> Prepared:
@@ -230,14 +255,36 @@ class Tuning:
         )
 
     def _operating(self, changes: Mapping[str, Any], loaded: Loaded) -> Operating:
-        return operating(self._base, changes, available_cores(), loaded.cache_bytes)
+        return operating(self._base, changes, self._automatic(loaded))
+
+    def _automatic(self, loaded: Loaded) -> Automatic:
+        """What automatic values mean here. A cache that is automatic already is the one that was loaded."""
+        cache = loaded.cache_bytes if self._base.cache_bytes is None else self._planned_cache
+        return Automatic(available_cores(), cache, loaded.cache_bytes)
+
+    def _settings(self, changes: Mapping[str, Any]) -> dict[str, Any]:
+        """The base with an arm's changes, for the bench: which was loaded with another cache than the automatic one."""
+        changes = dict(changes)
+        if "cache_bytes" in changes and changes["cache_bytes"] is None:
+            changes["cache_bytes"] = self._planned_cache
+        return self._base.model_copy(update=changes).model_dump()
+
+    def _sight(self, prompt_tokens: int = 0) -> Sight:
+        """What candidates are chosen from, once the model is loaded."""
+        machine = self._machine
+        assert machine is not None
+        gpus = self._found("gpu")
+        devices = gpus.devices if gpus else ()
+        return Sight(machine.model, self._base, machine.automatic, prompt_tokens, devices)
 
     def _plan(self, machine: _Machine) -> tuple[Race, Pace]:
         """Choose arms and the length of a run; the machine model is calibrated with what the defaults just did."""
         left = self._control.remaining()
-        tempo = pace(left, machine.token_s, machine.prompts)
-        cache = machine.loaded.cache_bytes
-        found = candidates(machine.model, self._base, threads=available_cores(), cache_bytes=cache, limit=tempo.arms)
+        turns = self._turns.plan(DEFAULTS, {}, TURN_SHARE * left)
+        kept = (PRESET_SHARE if self._facts.streamed else 0.0) + (TURN_SHARE if turns else 0.0)
+        self._until = self._clock() + (1 - kept) * left
+        tempo = pace((1 - kept) * left, machine.token_s, machine.prompts)
+        found = candidates(self._sight(), limit=tempo.arms)
         for candidate in found:
             default = candidate.name == DEFAULTS
             guess = machine.guessed_tok_s if default else candidate.expected_tok_s  # calibrated by the defaults' runs
@@ -248,7 +295,7 @@ class Tuning:
     # ---- measuring
 
     def _measure(self, race: Race, tempo: Pace, machine: _Machine) -> None:
-        start, left = self._clock(), self._control.remaining()
+        start, left = self._clock(), self._until - self._clock()
         until = start + left * (1 - CONFIRM_SHARE)
         while turns := race.round():
             for i, turn in enumerate(turns):
@@ -273,16 +320,15 @@ class Tuning:
             return True
         tokens = tempo.confirm_tokens if turn.confirming else tempo.tokens
         expected = tokens * machine.token_s
-        if self._control.remaining() < expected + 0.5:
+        if self._until - self._clock() < expected + 0.5:
             return False
-        fraction = 0.25 + 0.7 * min(1.0, (self._clock() - start) / max(total, 1e-9))
+        fraction = 0.25 + 0.6 * min(1.0, (self._clock() - start) / max(total, 1e-9))
         self._tell(phase, fraction, f"Measuring {arm.name}", arms=self._public())
         if arm.state is ArmState.WAITING:
             arm.state = ArmState.RUNNING
         limit = min(run_limit(tokens, machine.token_s), self._control.remaining())
-        settings = self._base.model_copy(update=dict(arm.changes)).model_dump()
         try:
-            run = self._bench.run(settings, turn.prompt, tokens, limit, self._control)
+            run = self._bench.run(self._settings(arm.changes), turn.prompt, tokens, limit, self._control)
         except (BenchCrashedError, BenchRefusedError) as error:
             if self._control.remaining() <= 0:
                 return False
@@ -333,7 +379,7 @@ class Tuning:
 
     # ---- the end
 
-    def _result(self, verdict: Verdict, machine: _Machine) -> TuneResult:
+    def _result(self, verdict: Verdict, tempo: Pace, machine: _Machine) -> TuneResult:
         winner = self._arms[verdict.winner]
         for arm in self._arms.values():
             if arm.state in {ArmState.RUNNING, ArmState.WAITING}:
@@ -346,27 +392,53 @@ class Tuning:
         model = self._with_census(machine.model).calibrated(
             at, winner.read_bytes(), 1.0 / speed.middle if speed else None
         )
-        loaded = machine.loaded
         tuned = Tuned(
             base=self._base,
             chosen=winner.changes,
             tok_s=speed.middle if speed else None,
             stall_s=(winner.stall_ms() or 0.0) / 1e3,
-            cache_bytes=loaded.cache_bytes,
-            resident_bytes=loaded.resident_bytes,
-            threads=available_cores(),
+            cache_bytes=at.cache_bytes,
+            resident_bytes=machine.loaded.resident_bytes,
+            automatic=machine.automatic,
             model=model,
         )
+        measured = self._measure_presets(tuned, tempo, machine)
+        guesses = [(expected_speed(tuned, smaller_caches(tuned)[key]) or 0.0, tok_s) for key, tok_s in measured.items()]
+        turned = self._compare_turns(winner)  # loads anew: after everything that needs the cache as it is
+        more = {n: v for n, v in turned.changes.items() if n not in winner.changes} if turned else {}
+        text = reason(verdict, self._arms, DEFAULTS)
         return self._blank().model_copy(
             update={
-                "chosen": dict(winner.changes),
-                "chosen_arm": winner.name,
-                "reason": reason(verdict, self._arms, DEFAULTS),
-                "presets": presets(tuned),
-                "accuracy": accuracy(list(self._arms.values())),
+                "chosen": dict(winner.changes) | more,
+                "chosen_arm": turned.name if turned and winner.default else winner.name,
+                "reason": f"{text} {self._turns.sentence(turned)}" if turned else text,
+                "presets": presets(replace(tuned, chosen=dict(winner.changes) | more, measured=measured)),
+                "accuracy": accuracy(list(self._arms.values()), guesses),
                 "roofline_tok_s": max(model.expect(at).roofline_tok_s, speed.middle if speed else 0.0),
             }
         )
+
+    # ---- after the race: what the presets cost, and what needs a new load
+
+    def _measure_presets(self, tuned: Tuned, tempo: Pace, machine: _Machine) -> dict[str, float]:
+        left = self._control.remaining()
+        share = PRESET_SHARE / (PRESET_SHARE + TURN_SHARE) if self._turns.arms else 1.0
+        tell = partial(self._tell_late, 0.86)
+        bench = PresetBench(self._bench, self._control, self._settings, self._notes.append, tell)
+        return bench.measure(tuned, tempo, machine.prompts, self._clock() + share * left)
+
+    def _compare_turns(self, winner: ArmRecord) -> ArmRecord | None:
+        """The arm that makes whole turns faster than the race's winner, or None."""
+        if not self._turns.arms:
+            return None
+        left = self._control.remaining()
+        if not self._turns.plan(winner.name, winner.changes, left):
+            self._notes.append("there was no time to compare settings that need a new load")
+            return None
+        return self._turns.compare(self._clock() + left)
+
+    def _tell_late(self, fraction: float, text: str) -> None:
+        self._tell(Phase.CONFIRM, fraction, text, arms=self._public())
 
     def _with_census(self, model: MachineModel) -> MachineModel:
         """The machine model with the hit curve of what the measured answers used: the presets' caches differ in it."""
@@ -408,7 +480,8 @@ class Tuning:
     def _public(self) -> tuple[Arm, ...]:
         speed = self._machine.prompt_tok_s if self._machine else None
         shown = [arm.public() for arm in self._arms.values()]
-        return tuple(arm.model_copy(update={"prompt_tok_s": speed}) if arm.default else arm for arm in shown)
+        turned = tuple(arm.public() for arm in self._turns.arms.values())
+        return tuple(arm.model_copy(update={"prompt_tok_s": speed}) if arm.default else arm for arm in shown) + turned
 
     def _tell(self, phase: Phase, fraction: float, message: str, **more: Any) -> None:
         now = self._clock()

@@ -17,10 +17,10 @@ from typing import IO, Any, Protocol, TypeVar
 import gannet
 from autotune.control import Control
 from autotune.prompts import PROMPTS
-from autotune.worker import Census, Loaded, Prepared, Run
+from autotune.worker import Census, Loaded, Prepared, Run, Turned
 from engine.errors import GannetError
 
-Reply = TypeVar("Reply", Loaded, Prepared, Run, Census)
+Reply = TypeVar("Reply", Loaded, Prepared, Run, Turned, Census)
 _POLL_SECONDS = 0.05
 _END_SECONDS = 1.0
 
@@ -48,6 +48,11 @@ class Bench(Protocol):
 
     def run(self, settings: Mapping[str, Any], prompt: int, tokens: int, limit_s: float, control: Control) -> Run:
         """Continue a prompt."""
+
+    def turn(
+        self, path: Path, settings: Mapping[str, Any], prompt_tokens: int, tokens: int, limit_s: float, control: Control
+    ) -> Turned:
+        """Load anew, compute a long prompt, answer."""
 
     def census(self, control: Control) -> Census:
         """Uses of every expert since the load."""
@@ -87,6 +92,15 @@ class ProcessBench:
         """See `Bench`."""
         request = {"do": "run", "settings": dict(settings), "prompt": prompt, "tokens": tokens, "limit_s": limit_s}
         return self._ask(Run, request, control, limit_s + self._hang_seconds)
+
+    def turn(
+        self, path: Path, settings: Mapping[str, Any], prompt_tokens: int, tokens: int, limit_s: float, control: Control
+    ) -> Turned:
+        """See `Bench`."""
+        request = {"do": "turn", "path": str(path), "settings": dict(settings), "prompt_tokens": prompt_tokens}
+        return self._ask(
+            Turned, request | {"tokens": tokens, "limit_s": limit_s}, control, limit_s + self._hang_seconds
+        )
 
     def census(self, control: Control) -> Census:
         """See `Bench`."""

@@ -3,8 +3,9 @@
 A process of its own, so that an arm that runs out of memory ends this and not the tuning, and so that a cancelled
 tuning is over at once. It ends when its input does.
 
-Requests: `load` (path, settings), `prepare` (settings, limit_s), `run` (settings, prompt, tokens, limit_s), `census`. A
-reply has the fields of the matching record below, or `error` with one line.
+Requests: `load` (path, settings), `prepare` (settings, limit_s), `run` (settings, prompt, tokens, limit_s), `turn`
+(path, settings, prompt_tokens, tokens, limit_s), `census`. A reply has the fields of the matching record below, or
+`error` with one line.
 """
 
 from __future__ import annotations
@@ -23,16 +24,18 @@ from typing import IO, Any
 import numpy as np
 import psutil
 
-from autotune.prompts import PROMPTS
-from engine.answer import AnswerOptions, Finished, Piece, answer
+from autotune.prompts import LONG_TEXT, PROMPTS
+from engine.answer import AnswerOptions, AnswerResult, Finished, Piece, PromptProgress, answer
 from engine.errors import GannetError
 from engine.gguf import open_model
 from engine.loader import LoadedModel, load
 from engine.prompt import text_prompt
 from engine.sessions.model_memory import ModelMemory
-from engine.settings import make_settings
+from engine.settings import EngineSettings, make_settings
 from engine.stop_flag import StopFlag
 
+SETTLE_TOKENS = 8
+"""After a change of the cache's size, so many tokens of another prompt are computed before anything is measured."""
 FIRST_TOKENS = 4
 """Of a prompt, what is computed first: on a very slow machine that has to do."""
 
@@ -78,6 +81,21 @@ class Run:
 
 
 @dataclass(frozen=True)
+class Turned:
+    """Reply to `turn`: a load, a long prompt and an answer, with nothing in the cache at the beginning.
+
+    `prompt_tok_s` counts whole batches only; 0 if not one was finished in time. `seconds`: each token after the first.
+    """
+
+    tokens: tuple[int, ...]
+    seconds: tuple[float, ...]
+    prompt_tok_s: float
+    load_s: float
+    cache_bytes: int
+    memory_bytes: int
+
+
+@dataclass(frozen=True)
 class Census:
     """Reply to `census`: how often each expert was used since the load, by layer."""
 
@@ -99,13 +117,16 @@ class Worker:
         self._loaded: LoadedModel | None = None
         self._path = Path()
         self._held: list[_Held] = []
+        self._cache_bytes: int | None = None  # as wanted for the last run
 
     def load(self, path: str, settings: Mapping[str, Any]) -> Loaded:
         """Load, or load again with other settings."""
         self.close()
         self._path = Path(path)
-        loaded = self._loaded = load(open_model(self._path), make_settings({"census": False} | dict(settings)))
+        wanted = _measured(settings)
+        loaded = self._loaded = load(open_model(self._path), wanted)
         counted = loaded.telemetry()
+        self._cache_bytes = wanted.cache_bytes
         return Loaded(
             load_s=loaded.load_seconds,
             streaming=loaded.streaming,
@@ -166,25 +187,15 @@ class Worker:
     def run(self, settings: Mapping[str, Any], prompt: int, tokens: int, limit_s: float) -> Run:
         """Continue a prompt greedily by `tokens` tokens after the first, at most for `limit_s`."""
         loaded, load_s = self._with(settings)
+        self._settle(loaded, prompt + 1, limit_s)
         held = self._held[prompt % len(self._held)]
         if not ModelMemory(loaded.llama).restore(np.array(held.tokens[:-1], np.int32), held.state):
             again = self._compute(loaded, held.tokens, limit_s)
             if again is None:
                 raise GannetError("the prompt could not be computed again in time")
             held.state = again.state
-        options = AnswerOptions(max_tokens=tokens + 1, temperature=0.0, ignore_end=True)
-        times: list[float] = []
-        ids: list[int] = []
-        result = None
-        with _stopping_after(limit_s) as flag:
-            for event in answer(loaded, held.tokens, options, stop_flag=flag):
-                if isinstance(event, Piece) and len(ids) < tokens + 1:
-                    ids.append(event.token)
-                    times.append(time.perf_counter())
-                if isinstance(event, Finished):
-                    result = event.result
+        ids, times, _done, result = _answer(loaded, held.tokens, tokens, limit_s)
         loaded.check()
-        assert result is not None  # an answer that ends without an exception ends with `Finished`
         return Run(
             tokens=tuple(ids),
             seconds=tuple(float(x) for x in np.diff(times)),
@@ -197,6 +208,35 @@ class Worker:
             load_s=load_s,
         )
 
+    def _settle(self, loaded: LoadedModel, prompt: int, limit_s: float) -> None:
+        """Let the cache find its content if its size is another than in the last run."""
+        size = loaded.settings.cache_bytes
+        held = self._held[prompt % len(self._held)]
+        if size != self._cache_bytes and ModelMemory(loaded.llama).restore(
+            np.array(held.tokens[:-1], np.int32), held.state
+        ):
+            _answer(loaded, held.tokens, SETTLE_TOKENS, limit_s)
+        self._cache_bytes = size
+
+    def turn(self, path: str, settings: Mapping[str, Any], prompt_tokens: int, tokens: int, limit_s: float) -> Turned:
+        """Load anew, compute `prompt_tokens` tokens of a long text, answer with `tokens` tokens after the first."""
+        self.load(path, settings)
+        loaded = self._loaded
+        assert loaded is not None  # `load` raises otherwise
+        text = text_prompt(loaded.llama, LONG_TEXT).tokens
+        prompt = (text * (prompt_tokens // len(text) + 1))[:prompt_tokens]
+        begin = time.perf_counter()
+        ids, times, (done, at), _result = _answer(loaded, prompt, tokens, limit_s)
+        loaded.check()
+        return Turned(
+            tokens=tuple(ids),
+            seconds=tuple(float(x) for x in np.diff(times)),
+            prompt_tok_s=done / (at - begin) if done else 0.0,
+            load_s=loaded.load_seconds,
+            cache_bytes=loaded.telemetry().cache_bytes,
+            memory_bytes=psutil.Process().memory_info().rss,
+        )
+
     def census(self) -> Census:
         """What the answers so far have used; empty where nothing is streamed."""
         if self._loaded is None:
@@ -207,7 +247,7 @@ class Worker:
         """The model under `settings`, and the seconds of a new load if they needed one."""
         if self._loaded is None:
             raise GannetError("no model is loaded")
-        wanted = make_settings(dict(settings))
+        wanted = _measured(settings)
         capped = min(wanted.context_length, self._loaded.files.context_length or wanted.context_length)
         if not self._loaded.apply(wanted.model_copy(update={"context_length": capped})):
             return self._loaded, 0.0
@@ -219,6 +259,33 @@ class Worker:
         if self._loaded is not None:
             self._loaded.close()
             self._loaded = None
+
+
+def _measured(settings: Mapping[str, Any]) -> EngineSettings:
+    """The settings without the census: what former sessions have learnt would favour the arm that comes first."""
+    return make_settings({**settings, "census": False})
+
+
+def _answer(
+    loaded: LoadedModel, prompt: list[int], tokens: int, limit_s: float
+) -> tuple[list[int], list[float], tuple[int, float], AnswerResult]:
+    """Greedily `tokens` tokens after the first: ids, their times, (prompt tokens computed, when), and the counts."""
+    options = AnswerOptions(max_tokens=tokens + 1, temperature=0.0, ignore_end=True)
+    times: list[float] = []
+    ids: list[int] = []
+    done = (0, 0.0)
+    result = None
+    with _stopping_after(limit_s) as flag:
+        for event in answer(loaded, prompt, options, stop_flag=flag):
+            if isinstance(event, PromptProgress) and event.done > event.reused:
+                done = (event.done - event.reused, time.perf_counter())
+            if isinstance(event, Piece) and len(ids) < tokens + 1:
+                ids.append(event.token)
+                times.append(time.perf_counter())
+            if isinstance(event, Finished):
+                result = event.result
+    assert result is not None  # an answer that ends without an exception ends with `Finished`
+    return ids, times, done, result
 
 
 @contextmanager
@@ -241,6 +308,7 @@ def serve(requests: IO[str], replies: IO[str]) -> None:
         "load": worker.load,
         "prepare": worker.prepare,
         "run": worker.run,
+        "turn": worker.turn,
         "census": worker.census,
     }
     for line in requests:

@@ -13,7 +13,7 @@ import threading
 from collections.abc import Sequence
 
 from autotune.facts import facts_of
-from autotune.result import Arm, Phase, TuneEvent, TuneResult
+from autotune.result import Accuracy, Arm, Phase, TuneEvent, TuneResult
 from autotune.store import TuningStore
 from autotune.tuner import DEFAULT_BUDGET_S, SHORTEST_BUDGET_S, current_fingerprint, tune
 from engine.cli.interrupts import on_interrupt
@@ -95,15 +95,21 @@ def report(result: TuneResult) -> str:
     if result.chosen:
         lines.append("Chosen: " + ", ".join(f"{name} = {value}" for name, value in result.chosen.items()))
     if result.accuracy is not None:
-        error = result.accuracy
-        lines.append(
-            f"The machine model was off by {error.median_error:.0%} (median), {error.worst_error:.0%} at worst."
-        )
+        lines.append(_accuracy(result.accuracy))
     if result.roofline_tok_s:
         lines.append(f"No engine could exceed {result.roofline_tok_s:.1f} tokens/s here with this much memory.")
     lines += [f"  {preset.title}: {preset.summary}" for preset in result.presets]
     lines += [f"note: {note}" for note in result.notes]
     return "\n".join(lines)
+
+
+def _accuracy(error: Accuracy) -> str:
+    parts = []
+    if error.uncalibrated_error is not None:
+        parts.append(f"{error.uncalibrated_error:.0%} before the first answer")
+    if error.median_error is not None and error.worst_error is not None:
+        parts.append(f"then {error.median_error:.0%} (median of {error.arms}), {error.worst_error:.0%} at worst")
+    return f"The machine model was off by {', '.join(parts)}."
 
 
 def _arm_line(arm: Arm) -> str:

@@ -40,6 +40,7 @@ def big_facts() -> ModelFacts:
         experts_bytes=48 * 128 * expert,
         expert_bytes=expert,
         kv_bytes_per_token=98304,
+        batch_bytes=150_000,
         embedding_bytes=36864000,
         shapes=(ExpertShape(12, "Q4_K", 2048, 768, 884736, 768), ExpertShape(12, "Q4_K", 768, 2048, 884736, 384)),
         ranges=tuple(ReadRange(0, 4096 * i, 884736) for i in range(64)),

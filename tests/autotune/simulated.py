@@ -16,7 +16,7 @@ from autotune.probes.compute import ComputeResult
 from autotune.probes.cores import CoresResult
 from autotune.probes.drive import DriveResult
 from autotune.result import DrivePoint
-from autotune.worker import Census, Loaded, Prepared, Run
+from autotune.worker import Census, Loaded, Prepared, Run, Turned
 
 Speed = Callable[[Mapping[str, Any]], float]
 
@@ -36,6 +36,8 @@ class SimulatedBench:
     closed: bool = False
     loads: list[Mapping[str, Any]] = field(default_factory=list)
     runs: list[Mapping[str, Any]] = field(default_factory=list)
+    turns: list[Mapping[str, Any]] = field(default_factory=list)
+    turn_prompt_s: Callable[[Mapping[str, Any], int], float] = lambda _settings, tokens: 0.03 * tokens
     draw: random.Random = field(default_factory=lambda: random.Random(1))
 
     def clock(self) -> float:
@@ -67,6 +69,21 @@ class SimulatedBench:
         ids = other or tuple(range(100 * prompt, 100 * prompt + len(seconds) + 1))
         stall = 1e3 * self.token_s(settings) / 2
         return Run(ids, tuple(seconds), 0.1, 0.8, stall, 2e8, self.cache_bytes, 6 << 30, 0.0)
+
+    def turn(
+        self, path: Path, settings: Mapping[str, Any], prompt_tokens: int, tokens: int, limit_s: float, control: Control
+    ) -> Turned:
+        control.check()
+        self.turns.append(settings)
+        other = self.fault(settings)
+        noise = math.exp(self.draw.gauss(0, self.noise))
+        seconds = self.turn_prompt_s(settings, prompt_tokens) * noise
+        token_s = self.token_s(settings) * noise
+        done = seconds < limit_s
+        self.now += self.load_s + min(limit_s, seconds + token_s * tokens)
+        ids = other or (tuple(range(tokens + 1)) if done else ())
+        memory = self.cache_bytes, 6 << 30
+        return Turned(ids, (token_s,) * tokens if done else (), prompt_tokens / seconds if done else 0.0, 1.0, *memory)
 
     def census(self, control: Control) -> Census:
         return Census(((900, 50, 30, 20),) * 2)

@@ -2,16 +2,36 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from autotune.candidates import Candidate, candidates, name_of
+from autotune.axes import LIVE, RELOADED, Automatic, Sight, name_of, values
+from autotune.candidates import Candidate, candidates, operating, reloaded
 from autotune.facts import ModelFacts
 from autotune.machine import machine_model
+from autotune.probes.gpu import GpuDevice
 from autotune.result import DrivePoint
 from engine.settings import EngineSettings
 from tests.autotune.simulated import FAST_DRIVE, SLOW_DRIVE
 
+GIB = 1 << 30
 BAD = EngineSettings(io_threads=1, lookahead=0, threads=1)
+
+
+def sight(
+    facts: ModelFacts,
+    base: EngineSettings,
+    drive: tuple[DrivePoint, ...] = FAST_DRIVE,
+    compute: tuple[tuple[int, float], ...] = ((1, 0.2), (2, 0.11)),
+    automatic_cache: int = 4 * GIB,
+    prompt_tokens: int = 0,
+    devices: tuple[GpuDevice, ...] = (),
+) -> Sight:
+    """A simulated machine with a cache of 4 GiB in effect unless the settings give one."""
+    threads = compute[-1][0]
+    automatic = Automatic(threads, automatic_cache, base.cache_bytes or automatic_cache)
+    return Sight(machine_model(facts, compute, drive, threads, None), base, automatic, prompt_tokens, devices)
 
 
 def chosen(
@@ -21,9 +41,7 @@ def chosen(
     compute: tuple[tuple[int, float], ...] = ((1, 0.2), (2, 0.11)),
     limit: int = 8,
 ) -> tuple[Candidate, ...]:
-    threads = compute[-1][0]
-    model = machine_model(facts, compute, drive, threads, None)
-    return candidates(model, base, threads=threads, cache_bytes=4 << 30, limit=limit)
+    return candidates(sight(facts, base, drive, compute), limit=limit)
 
 
 @pytest.mark.parametrize("base", [EngineSettings(), BAD])
@@ -64,3 +82,61 @@ def test_an_arm_is_named_in_words() -> None:
     assert name_of({"lookahead": 2, "io_threads": 1, "threads": None}) == (
         "automatic compute threads, 1 read thread, lookahead 2"
     )
+    assert name_of({"cache_bytes": None, "ubatch": 512}) == "automatic cache, prompt batch 512"
+
+
+def test_a_cache_made_small_on_purpose_is_met_by_the_automatic_one(big_facts: ModelFacts) -> None:
+    small = EngineSettings(cache_bytes=GIB)
+    found = candidates(sight(big_facts, small, automatic_cache=6 * GIB), limit=8)
+    assert any(c.changes == {"cache_bytes": None} for c in found)
+    assert max(found, key=lambda c: c.expected_tok_s).changes.get("cache_bytes", GIB) is None
+    assert operating(small, {"cache_bytes": None}, Automatic(2, 6 * GIB, GIB)).cache_bytes == 6 * GIB
+
+
+def test_an_automatic_cache_and_one_that_is_nearly_as_large_are_left_alone(big_facts: ModelFacts) -> None:
+    for base in (EngineSettings(), EngineSettings(cache_bytes=4 * GIB)):
+        found = candidates(sight(big_facts, base, automatic_cache=4 * GIB + (64 << 20)), limit=8)
+        assert all("cache_bytes" not in c.changes for c in found)
+
+
+def test_small_prompt_batches_are_met_by_one_that_takes_the_prompt_at_once(big_facts: ModelFacts) -> None:
+    tiny = EngineSettings(ubatch=32, cache_bytes=4 * GIB)
+    (found,) = reloaded(sight(big_facts, tiny, prompt_tokens=256), {}, limit=1)
+    assert found.changes["ubatch"] >= 256
+
+
+def test_good_prompt_batches_cost_no_time_to_measure(big_facts: ModelFacts) -> None:
+    for base in (EngineSettings(), EngineSettings(cache_bytes=4 * GIB)):
+        assert reloaded(sight(big_facts, base, prompt_tokens=512), {}, limit=2) == ()
+
+
+def test_where_memory_is_short_a_smaller_batch_that_leaves_more_to_the_experts_is_tried(big_facts: ModelFacts) -> None:
+    base = EngineSettings(ubatch=8192)
+    found = reloaded(sight(big_facts, base, automatic_cache=GIB, prompt_tokens=64), {}, limit=2)
+    assert any(c.changes["ubatch"] < base.ubatch for c in found)
+    assert not reloaded(sight(big_facts, base, automatic_cache=16 * GIB, prompt_tokens=64), {}, limit=2)
+
+
+CARD = GpuDevice("gpu0", "simulated", False, 8 * GIB, 8 * GIB, 12e9, 10e9, 8e9)
+DECLARED = ("threads", "gpu_layers", "vram_cache_bytes")
+
+
+def test_no_graphics_card_is_no_candidate(big_facts: ModelFacts) -> None:
+    assert set(values((*LIVE, *RELOADED), sight(big_facts, EngineSettings()), DECLARED)) == {"threads"}
+
+
+def test_layers_and_experts_on_a_graphics_card_fit_into_its_memory(big_facts: ModelFacts) -> None:
+    for free in (1, 4, 8, 80):
+        card = replace(CARD, free_bytes=free * GIB)
+        found = values(RELOADED, sight(big_facts, EngineSettings(), devices=(card,)), DECLARED)
+        layer = big_facts.dense_bytes / big_facts.n_layer + big_facts.kv_bytes_per_token * 4096
+        assert max(found["gpu_layers"]) <= big_facts.n_layer
+        assert max(found["gpu_layers"]) * layer <= free * GIB
+        assert max(found["vram_cache_bytes"]) <= min(big_facts.experts_bytes, free * GIB)
+        assert min(found["gpu_layers"]) == min(found["vram_cache_bytes"]) == 0
+    assert max(found["gpu_layers"]) == big_facts.n_layer
+
+
+def test_only_settings_that_the_engine_has_are_proposed(big_facts: ModelFacts) -> None:
+    found = values((*LIVE, *RELOADED), sight(big_facts, EngineSettings(), devices=(CARD,)))
+    assert set(found) <= set(EngineSettings.model_fields)

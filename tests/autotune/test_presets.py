@@ -6,9 +6,10 @@ from dataclasses import replace
 
 import pytest
 
+from autotune.axes import Automatic
 from autotune.facts import ModelFacts
 from autotune.machine import machine_model
-from autotune.presets import Tuned, presets
+from autotune.presets import Tuned, presets, smaller_caches
 from autotune.result import Preset
 from engine.settings import EngineSettings
 from tests.autotune.simulated import FAST_DRIVE
@@ -19,7 +20,8 @@ GIB = 1 << 30
 @pytest.fixture
 def tuned(big_facts: ModelFacts) -> Tuned:
     model = machine_model(big_facts, ((1, 0.2), (2, 0.11)), FAST_DRIVE, 2, 10e9)
-    return Tuned(EngineSettings(), {"io_threads": 4}, 5.0, 0.03, 4 * GIB, GIB, 2, model)
+    automatic = Automatic(2, 4 * GIB, 4 * GIB)
+    return Tuned(EngineSettings(), {"io_threads": 4}, 5.0, 0.03, 4 * GIB, GIB, automatic, model)
 
 
 def by_key(tuned: Tuned) -> dict[str, Preset]:
@@ -75,3 +77,27 @@ def test_a_tiny_cache_still_gives_valid_presets(tuned: Tuned) -> None:
 
 def test_a_model_that_is_not_streamed_has_only_the_measured_preset(tuned: Tuned) -> None:
     assert list(by_key(replace(tuned, cache_bytes=0))) == ["balanced"]
+
+
+def test_a_measured_cache_replaces_the_prediction_and_says_so(tuned: Tuned) -> None:
+    found = by_key(replace(tuned, measured={"light": 3.3}))
+    assert found["light"].measured
+    assert found["light"].expected_tok_s == 3.3
+    assert "3.3 tokens a second" in found["light"].summary
+    assert not found["long_context"].measured
+
+
+def test_caches_to_measure_shrink_from_one_to_the_next_and_are_those_of_the_presets(tuned: Tuned) -> None:
+    caches, found = smaller_caches(tuned), by_key(tuned)
+    assert list(caches.values()) == sorted(caches.values(), reverse=True)
+    assert caches["light"] == found["light"].settings["cache_bytes"]
+    assert all(0 < n < tuned.cache_bytes for n in caches.values())
+
+
+def test_with_a_given_cache_every_preset_says_its_own(tuned: Tuned) -> None:
+    """A given cache would not shrink for a longer context, nor grow by a smaller reserve."""
+    given = replace(tuned, base=EngineSettings(cache_bytes=2 * GIB), cache_bytes=2 * GIB)
+    found = by_key(given)
+    assert found["fastest"].settings["cache_bytes"] is None
+    assert found["long_context"].settings["cache_bytes"] == smaller_caches(given)["long_context"]
+    assert (found["fastest"].memory_bytes or 0) > (found["balanced"].memory_bytes or 0)

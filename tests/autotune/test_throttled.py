@@ -12,7 +12,7 @@ import engine.streaming
 from autotune.control import Control
 from autotune.result import ArmState
 from autotune.tuner import tune
-from autotune.worker import Census, Loaded, Prepared, Run, Worker
+from autotune.worker import Census, Loaded, Prepared, Run, Turned, Worker
 from engine.gguf import open_model
 from engine.native import _native
 from engine.settings import EngineSettings
@@ -40,6 +40,12 @@ class WorkerHere:
     def run(self, settings: Mapping[str, Any], prompt: int, tokens: int, limit_s: float, control: Control) -> Run:
         control.check()
         return self._worker.run(settings, prompt, tokens, limit_s)
+
+    def turn(
+        self, path: Path, settings: Mapping[str, Any], prompt_tokens: int, tokens: int, limit_s: float, control: Control
+    ) -> Turned:
+        control.check()
+        return self._worker.turn(str(path), settings, prompt_tokens, tokens, limit_s)
 
     def census(self, control: Control) -> Census:
         return self._worker.census()

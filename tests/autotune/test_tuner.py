@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +13,15 @@ from autotune.result import ArmState, Phase, TuneEvent, TuneResult
 from autotune.tuner import TuningFailedError, tune
 from autotune.workbench import BenchCrashedError, BenchTimeoutError
 from engine.gguf import ModelFiles, open_model
+from engine.memory import memory_available, plan_memory
 from engine.settings import EngineSettings
-from tests.autotune.simulated import FAST_DRIVE, SLOW_DRIVE, SimulatedBench, probes_of
+from tests.autotune.simulated import FAST_DRIVE, SLOW_DRIVE, SimulatedBench, drive_points, probes_of
 from tests.models import Recipe
 
 Settings = Mapping[str, Any]
+CACHE = 4 << 30
+SLOWEST_DRIVE = drive_points({1: 6e6, 8: 6e6})
+"""So slow that even a tiny model takes a second to read."""
 BAD = EngineSettings(io_threads=1, lookahead=0, threads=1)
 
 
@@ -216,8 +220,85 @@ def test_the_result_can_be_stored_and_read_back(files: ModelFiles, tmp_path: Pat
 
 def test_the_error_of_the_predictions_is_reported(files: ModelFiles) -> None:
     found = tuned(files, plausible)
-    assert found.result.accuracy is not None
-    assert found.result.accuracy.arms == sum(bool(arm.runs_tok_s) for arm in found.result.arms)
+    accuracy = found.result.accuracy
+    assert accuracy is not None
+    others = [arm for arm in found.result.arms if arm.runs_tok_s and not arm.default]
+    caches = [p for p in found.result.presets if p.measured and p.key != "balanced"]
+    assert accuracy.arms == len(others) + len(caches)
+    assert accuracy.median_error is not None
+    assert accuracy.worst_error is not None
+    assert 0 <= accuracy.median_error <= accuracy.worst_error
+    default = found.result.arms[0]
+    assert default.decode_tok_s is not None
+    assert default.predicted_tok_s is not None
+    first = abs(default.predicted_tok_s - default.decode_tok_s.middle) / default.decode_tok_s.middle
+    assert accuracy.uncalibrated_error == pytest.approx(first)
+
+
+def by_cache(settings: Settings) -> float:
+    """Half a cache is half as fast."""
+    cache = settings["cache_bytes"] or CACHE
+    return 0.2 * CACHE / cache if cache < CACHE else 0.2
+
+
+def test_the_presets_with_less_cache_are_measured_and_not_guessed(files: ModelFiles) -> None:
+    found = tuned(files, by_cache, cache_bytes=CACHE)
+    presets = {preset.key: preset for preset in found.result.presets}
+    assert presets["light"].measured
+    assert presets["light"].expected_tok_s == pytest.approx(2.5 / 1.3, rel=0.1)  # as by_cache says of half, 3 prompts
+    sizes = [run["cache_bytes"] or CACHE for run in found.bench.runs]
+    assert sizes == sorted(sizes, reverse=True)  # largest first: nothing has to be read anew
+
+
+def test_a_cache_made_small_on_purpose_is_given_up_for_the_automatic_one(
+    files: ModelFiles, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan = plan_memory(files, EngineSettings(), memory_available())
+    monkeypatch.setattr(
+        "autotune.tuner.plan_memory", lambda *_: replace(plan, streaming=True, cache_bytes=4 * plan.layer_bytes)
+    )
+    small = EngineSettings(cache_bytes=plan.layer_bytes)
+
+    def speed(settings: Settings) -> float:
+        return 0.4 if settings["cache_bytes"] == plan.layer_bytes else 0.2
+
+    found = tuned(files, speed, small, cache_bytes=plan.layer_bytes)
+    assert found.result.chosen["cache_bytes"] is None
+    assert all(run["cache_bytes"] is not None for run in found.bench.runs)  # the bench was loaded with the small one
+    assert all(preset.settings["cache_bytes"] != plan.layer_bytes for preset in found.result.presets)
+
+
+def slow_steps(settings: Settings, tokens: int) -> float:
+    """Every step of a prompt costs a second: the experts are read anew."""
+    return -(-tokens // int(settings["ubatch"])) + 0.01 * tokens
+
+
+def test_small_prompt_batches_are_found_out_by_whole_turns(files: ModelFiles) -> None:
+    base = EngineSettings(ubatch=16, context_length=2048, cache_bytes=1 << 20)
+    found = tuned(
+        files, lambda s: plausible(s) / 3, base, turn_prompt_s=slow_steps, drive=SLOWEST_DRIVE, cache_bytes=1 << 20
+    )
+    assert found.result.chosen["ubatch"] >= 256
+    assert "prompts are computed" in found.result.reason
+    arm = next(a for a in found.result.arms if a.settings.get("ubatch") == found.result.chosen["ubatch"])
+    assert arm.state is ArmState.CHOSEN
+    assert arm.identical
+    assert found.bench.now <= 181
+
+
+def test_a_prompt_batch_that_runs_out_of_memory_is_a_result(files: ModelFiles) -> None:
+    def crash(settings: Settings) -> None:
+        if settings["ubatch"] > 16:
+            raise BenchCrashedError("it ran out of memory and was ended by the system")
+
+    base = EngineSettings(ubatch=16, context_length=2048, cache_bytes=1 << 20)
+    found = tuned(
+        files, plausible, base, turn_prompt_s=slow_steps, drive=SLOWEST_DRIVE, cache_bytes=1 << 20, fault=crash
+    )
+    assert "ubatch" not in found.result.chosen
+    (crashed,) = [arm for arm in found.result.arms if arm.state is ArmState.CRASHED]
+    assert "out of memory" in (crashed.error or "")
+    assert found.events[-1].phase is Phase.DONE
 
 
 def test_every_arm_and_the_defaults_answered_the_same_prompts_the_same_way(files: ModelFiles) -> None:

@@ -16,7 +16,7 @@ import pytest
 from autotune.control import CancelledError, Control
 from autotune.prompts import PROMPTS
 from autotune.workbench import BenchCrashedError, BenchRefusedError, ProcessBench, describe_exit
-from autotune.worker import serve
+from autotune.worker import SETTLE_TOKENS, serve
 from engine.settings import EngineSettings
 from tests.models import Recipe
 
@@ -69,6 +69,38 @@ def test_settings_that_need_a_new_load_are_measured_too(tiny_model: Build) -> No
     )[2:]
     assert again["load_s"] > 0
     assert again["tokens"] == first["tokens"]
+
+
+def test_a_whole_turn_loads_anew_and_answers_the_same_with_any_prompt_batch(tiny_model: Build) -> None:
+    turn = {"do": "turn", "path": str(tiny_model(Recipe())), "prompt_tokens": 100, "tokens": 4, "limit_s": 60}
+    small, large = ask(turn | {"settings": SETTINGS | {"ubatch": 16}}, turn | {"settings": SETTINGS | {"ubatch": 128}})
+    assert small["tokens"] == large["tokens"]
+    for turned in (small, large):
+        assert len(turned["seconds"]) == 4
+        assert turned["prompt_tok_s"] > 0
+        assert turned["load_s"] > 0
+
+
+def test_a_turn_that_is_cut_says_so_by_having_no_answer(tiny_model: Build) -> None:
+    turn = {"do": "turn", "path": str(tiny_model(Recipe())), "prompt_tokens": 200, "tokens": 4, "limit_s": 0.0}
+    (cut,) = ask(turn | {"settings": SETTINGS})
+    assert cut["tokens"] == []
+    assert cut["prompt_tok_s"] == 0
+
+
+def test_a_cache_of_another_size_is_used_before_it_is_measured(tiny_model: Build) -> None:
+    """A run right after the cache grew would pay for filling it."""
+    load = {"do": "load", "path": str(tiny_model(Recipe())), "settings": SETTINGS}
+    prepare = {"do": "prepare", "settings": SETTINGS, "limit_s": 60}
+    run = {"do": "run", "prompt": 0, "tokens": 4, "limit_s": 30}
+    grown = SETTINGS | {"cache_bytes": 4 * SETTINGS["cache_bytes"]}
+    *_, before, first, second, after = ask(
+        load, prepare, {"do": "census"}, run | {"settings": grown}, run | {"settings": grown}, {"do": "census"}
+    )
+    assert first["tokens"] == second["tokens"]
+    assert first["cache_bytes"] > SETTINGS["cache_bytes"]
+    computed = (sum(after["uses"][0]) - sum(before["uses"][0])) / 4  # 4 experts a token
+    assert computed >= SETTLE_TOKENS + 2 * 4
 
 
 def test_a_model_that_cannot_be_loaded_is_one_line_and_the_worker_lives(tmp_path: Path) -> None:
