@@ -17,9 +17,15 @@ from app.engine_client.http import Call, HttpChannel
 from app.engine_client.problem import Crash, EngineProblem
 from app.engine_client.process import EngineProcess
 
+TUNING_PHASE = "Tuning"
+"""The engine's word for being busy with a tuning."""
+
 
 class State(Enum):
-    """What the engine is doing. The first three are the window's view, the others the engine's own words."""
+    """What the engine is doing. The first three are the window's view, the others the engine's own words.
+
+    While it is TUNING the model is not loaded: questions wait as they do for a load.
+    """
 
     STOPPED = "stopped"
     STARTING = "starting"
@@ -29,6 +35,7 @@ class State(Enum):
     READY = "ready"
     BUSY = "busy"
     FAILED = "failed"
+    TUNING = "tuning"
 
     @property
     def listening(self) -> bool:
@@ -223,6 +230,8 @@ class EngineClient(QObject):
             state = State(content.get("state"))
         except ValueError:
             return
+        if state == State.BUSY and content.get("phase") == TUNING_PHASE:
+            state = State.TUNING
         self.model = str(content.get("model") or "")
         error = content.get("error")
         self.error = EngineProblem(str(error.get("message", "")), str(error.get("code") or "")) if error else None

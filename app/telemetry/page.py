@@ -181,6 +181,11 @@ class TelemetryPage(PageFrame):
                 tr("Loading the model"), tr("Figures appear as soon as it is there."),
                 button=tr("Cancel") if cancel else "", slot=cancel,
             )  # fmt: skip
+        elif state == State.TUNING:
+            self._state.loading(
+                tr("Measuring settings"), tr("Figures go on when the model is back."),
+                button=tr("Show"), slot=self._context.actions["model.tune"].trigger,
+            )  # fmt: skip
         elif state in (State.CRASHED, State.FAILED):
             problem = self._context.client.error
             text = problem.message if problem else tr("The engine stopped unexpectedly.")

@@ -25,6 +25,7 @@ STATE_WORDS = {
     State.READY: "Ready.",
     State.BUSY: "Answering…",
     State.FAILED: "The model could not be loaded.",
+    State.TUNING: "Measuring settings; answers wait.",
 }
 
 

@@ -77,7 +77,7 @@ class Header(QWidget):
             self.progress.setValue(0)
         self.progress.setVisible(loading)
         self.cancel.setVisible(state == State.LOADING)
-        self.phase.setVisible(loading or state in (State.FAILED, State.CRASHED, State.EMPTY))
+        self.phase.setVisible(loading or state in (State.FAILED, State.CRASHED, State.EMPTY, State.TUNING))
         self.phase.setText(self._phase_words(state))
         self._context.actions["model.cancel"].setEnabled(state == State.LOADING)
 
@@ -108,6 +108,8 @@ class Header(QWidget):
             return tr("Starting the engine…")
         if state == State.EMPTY:
             return tr("No model is loaded")
+        if state == State.TUNING:
+            return tr("Measuring settings…")
         if state == State.FAILED:
             return tr("The model could not be loaded")
         if state == State.CRASHED:

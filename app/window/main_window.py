@@ -31,6 +31,7 @@ from app.window.notices import Notice, Toast
 from app.window.places import PLACES
 from app.window.sidebar import Sidebar
 from app.window.update_check import UpdateCheck
+from app.wizard.stale_notice import StaleNotice
 
 MINIMUM = (640, 480)
 DEFAULT = (1100, 750)
@@ -78,6 +79,7 @@ class MainWindow(QMainWindow):
         self.chat_actions = ChatActions(self.context, self.sidebar, self)
         self.help_actions = HelpActions(self.context, self)
         self.update_check = UpdateCheck(self)
+        self.stale_notice = StaleNotice(self.context, self)
         self.news = EngineNews(self.context, self.header, self.panel, self)
         self._connect_actions()
         self._show_panel(preferences["panel_open"])

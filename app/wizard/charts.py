@@ -23,6 +23,7 @@ STATE_WORDS = {
     "dropped": "slower, dropped",
     "kept": "measured to the end",
     "chosen": "the best one",
+    "skipped": "no time was left for it",
     "crashed": "it crashed",
     "wrong": "other answers, not used",
 }
@@ -161,18 +162,24 @@ class ArmsChart(QWidget):
 
     def _row(self, painter: QPainter, box: QRectF, one: ArmRow, top: float, names: int) -> None:
         chosen = one.state == "chosen"
-        faint = one.state in ("dropped", "crashed", "wrong", "waiting")
+        faint = one.state in ("dropped", "crashed", "wrong", "waiting", "skipped")
         font = painter.font()
         font.setBold(chosen)
         painter.setFont(font)
         painter.setPen(self._theme.color("text_soft" if faint else "text"))
-        mark = "✓ " if chosen else "✕ " if one.state in ("crashed", "wrong") else "◆ " if one.default else ""
-        text = painter.fontMetrics().elidedText(mark + one.name, Qt.TextElideMode.ElideRight, names)
+        text = painter.fontMetrics().elidedText(_mark(one) + one.name, Qt.TextElideMode.ElideRight, names)
         painter.drawText(QRectF(0, box.top(), names, box.height()), Qt.AlignmentFlag.AlignVCenter, text)
         font.setBold(False)
         painter.setFont(font)
         colour = self._theme.color("plot_1" if chosen else "plot_2" if one.default else "line_strong")
         y = box.center().y()
+        if not one.measured and one.state in ("skipped", "crashed", "wrong"):
+            painter.setPen(self._theme.color("text_soft"))
+            inside = box.adjusted(4, 0, 0, 0)
+            words = painter.fontMetrics().elidedText(
+                tr(STATE_WORDS[one.state]), Qt.TextElideMode.ElideRight, int(inside.width())
+            )
+            painter.drawText(inside, Qt.AlignmentFlag.AlignVCenter, words)
         if not math.isnan(one.low) and not math.isnan(one.high):
             painter.setPen(QPen(colour, 2))
             painter.drawLine(QPointF(_speed_x(box, one.low, top), y), QPointF(_speed_x(box, one.high, top), y))
@@ -182,6 +189,14 @@ class ArmsChart(QWidget):
             painter.drawEllipse(QPointF(_speed_x(box, run, top), y), 3, 3)
         if not math.isnan(one.middle):
             painter.drawRect(QRectF(_speed_x(box, one.middle, top) - 1.5, y - 8, 3, 16))
+
+
+def _mark(one: ArmRow) -> str:
+    if one.state == "chosen":
+        return "✓ "
+    if one.state in ("crashed", "wrong"):
+        return "✕ "
+    return "◆ " if one.default else "– " if one.state == "skipped" else ""
 
 
 def arm_words(one: ArmRow) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -16,19 +17,22 @@ from app.page_parts.page_frame import Column
 from app.theme.tokens import GRID
 from app.wizard.charts import ArmsChart, DriveChart
 from app.wizard.progress import ENDED, TuneProgress, chosen_arm, gain, to_keep
+from app.wizard.stored import StoredTuning, change_words, stored_tuning
 
 BUDGETS_S = (60, 180, 600)
 DEFAULT_BUDGET = 1
 
 
 class TuneTab(QWidget):
-    """The wizard. Attributes: `progress`, `page` ("start", "measure", "result")."""
+    """The wizard. Attributes: `progress`, `page` ("start", "measure", "result"), `stored` (a former tuning)."""
 
     def __init__(self, context: AppContext) -> None:
         super().__init__()
         self._context = context
         self.progress = TuneProgress()
         self.page = "start"
+        self.stored: StoredTuning | None = None
+        self._stored_of = ""
         self._running = False
         self._model = ""
         self._cache_bytes = 0
@@ -43,8 +47,9 @@ class TuneTab(QWidget):
         context.client.state_changed.connect(self._state_changed)
 
     def refresh(self) -> None:
-        """Show the page that fits."""
+        """Show the page that fits, and ask what a former tuning of the model found."""
         self._say_start()
+        self._ask_stored()
 
     def start(self) -> None:
         """Begin to measure the loaded model."""
@@ -75,6 +80,20 @@ class TuneTab(QWidget):
         """Leave everything as it was."""
         self._go("start")
 
+    def use_stored(self) -> None:
+        """Use what a former tuning found, say one from the command line; or, where it is stale, stop using it."""
+        model, found = self._context.session.wanted, self.stored
+        if found is None:
+            return
+        if found.stale:
+            self._context.presets.keep_tuned(model, None)
+            self._context.frame.toast(tr("The built-in settings are in use again."))
+        else:
+            self._context.presets.keep_tuned(model, to_keep(found.result, self._cache_bytes))
+            self._context.frame.toast(tr("The measured settings are in use."))
+        self._context.session.use_preset(self._context.preferences["preset"])
+        self._say_start()
+
     def _go(self, page: str) -> None:
         self.page = page
         self._stack.setCurrentWidget(self._pages[page])
@@ -90,16 +109,50 @@ class TuneTab(QWidget):
             text = tr("{model} is loaded and will be measured.").format(model=name)
         elif client.state == State.BUSY:
             text = tr("{model} is answering. Measuring can begin when the answer is finished.").format(model=name)
-        elif client.state == State.LOADING:
+        elif client.state in (State.LOADING, State.TUNING):
             text = tr("The model is still loading.")
         else:
             text = tr("Load a model first: it is measured itself, not a stand-in.")
         self._start_text.setText(text)
-        tuned = self._context.presets.tuned(self._context.session.wanted)
-        found = tr("These settings were measured here before: {speed} tok/s.")
-        speed = tuned.get("tokens_per_s")
-        self._known.setText(found.format(speed=number_text(float(speed))) if speed else "")
-        self._known.setVisible(bool(speed))
+        self._say_stored()
+
+    def _ask_stored(self) -> None:
+        """Ask what the engine knows of a former tuning; it looks at the machine for that, which takes 0.2 s."""
+        model = self._context.session.wanted
+        if self._context.client.state != State.READY or not model:
+            return
+
+        def answered(content: Any) -> None:
+            if model == self._context.session.wanted:
+                self.stored, self._stored_of = stored_tuning(content), model
+                self._say_stored()
+
+        self._context.client.stored_tuning(model).done.connect(answered)
+
+    def _say_stored(self) -> None:
+        model = self._context.session.wanted
+        tuned = self._context.presets.tuned(model)
+        stored = self.stored if self._stored_of == model else None
+        in_use = bool(tuned)
+        speed = stored.tokens_per_s if stored is not None else float(tuned.get("tokens_per_s") or math.nan)
+        figure = tr("{n} tok/s").format(n=number_text(speed)) if not math.isnan(speed) else ""
+        role, text, offer = "good", "", ""
+        if stored is not None and stored.stale:
+            role = "warn"
+            changes = "; ".join(map(change_words, stored.stale))
+            text = tr("Measured here before, but it no longer holds. Changed since: {changes}. Measure again.")
+            text = text.format(changes=changes)
+            offer = tr("Stop using the old settings") if in_use else ""
+        elif in_use and figure:
+            text = tr("The settings in use were measured here: {speed}.").format(speed=figure)
+        elif stored is not None and figure:
+            text = tr("Measured here before: {speed}. These settings are not in use.").format(speed=figure)
+            offer = tr("Use them")
+        self._known.setText(text)
+        set_role(self._known, role)
+        self._known.setVisible(bool(text))
+        self._stored_button.setText(offer)
+        self._stored_button.setVisible(bool(offer))
 
     def _event(self, event: dict[str, Any]) -> None:
         if not self._running and event.get("phase") in ENDED:
@@ -126,11 +179,12 @@ class TuneTab(QWidget):
             self.progress.error = tr("The engine stopped while it was measured. Your settings are unchanged.")
             self._finish()
         elif self.page == "start" and self.isVisible():
-            self._say_start()
+            self.refresh()
 
     def _finish(self) -> None:
         self._running = False
-        if self.progress.phase == "cancelled" and self.progress.result is None:
+        self.stored, self._stored_of = None, ""
+        if self.progress.phase == "cancelled":  # its result holds what there was so far, which nobody should go by
             self._context.frame.toast(tr("Measuring was cancelled. Your settings are unchanged."))
             self._go("start")
             return
@@ -198,7 +252,9 @@ class TuneTab(QWidget):
         self._known = label("", "good", wrap=True)
         body.addLayout(row(label(tr("This takes"), "soft"), self._budget, 1, self._start_button))
         body.addWidget(self._start_text)
+        self._stored_button = button("", self.use_stored)
         body.addWidget(self._known)
+        body.addLayout(row(self._stored_button, 1))
         column.body.addWidget(frame)
         column.body.addStretch(1)
         return column

@@ -3,6 +3,7 @@
 Speaks the private start and the part of the HTTP contract that the window uses. Words in the last message steer it:
 "slow" pauses between pieces, "think" thinks first, "tool" calls a tool, "long N" answers with N words, "crash" ends the
 process in mid-answer, "break" closes the connection in mid-answer, "refuse" answers with an error.
+`STAND_IN_TUNED` in the environment is the stored tuning it tells of.
 Started as `python stand_in_engine.py [--no-start | --exit-at-start]`.
 """
 
@@ -24,6 +25,7 @@ LOCK = threading.Lock()
 CANCEL = threading.Event()
 CONTEXT = {"length": 4096}
 SETTINGS: dict[str, Any] = {}
+TUNED: dict[str, Any] = json.loads(os.environ.get("STAND_IN_TUNED", "{}"))
 
 
 def announce(name: str, content: dict[str, Any]) -> None:
@@ -68,6 +70,8 @@ class Handler(BaseHTTPRequestHandler):
             return
         if self.path == "/engine/events":
             self.events()
+        elif self.path.startswith("/engine/tune?"):
+            self.answer({"running": False, "stored": TUNED or None})
         elif self.path == "/engine/settings":
             self.answer({"values": SETTINGS, "schema": {}})
         else:

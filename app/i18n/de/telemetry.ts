@@ -84,6 +84,10 @@
    <translation>Zahlen erscheinen, sobald es da ist.</translation>
   </message>
   <message>
+   <source>Figures go on when the model is back.</source>
+   <translation>Die Werte laufen weiter, wenn das Modell zurück ist.</translation>
+  </message>
+  <message>
    <source>First token after</source>
    <translation>Erstes Token nach</translation>
   </message>
@@ -138,6 +142,10 @@
   <message>
    <source>MB/s</source>
    <translation>MB/s</translation>
+  </message>
+  <message>
+   <source>Measuring settings</source>
+   <translation>Einstellungen werden gemessen</translation>
   </message>
   <message>
    <source>Memory of this computer</source>
@@ -234,6 +242,10 @@
   <message>
    <source>Sampling</source>
    <translation>Auswahl</translation>
+  </message>
+  <message>
+   <source>Show</source>
+   <translation>Zeigen</translation>
   </message>
   <message>
    <source>Size of the expert cache, arrow keys change it</source>

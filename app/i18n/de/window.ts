@@ -344,6 +344,14 @@
    <translation>Mai</translation>
   </message>
   <message>
+   <source>Measuring settings; answers wait.</source>
+   <translation>Einstellungen werden gemessen; Antworten warten.</translation>
+  </message>
+  <message>
+   <source>Measuring settings…</source>
+   <translation>Einstellungen werden gemessen …</translation>
+  </message>
+  <message>
    <source>Memory</source>
    <translation>Arbeitsspeicher</translation>
   </message>

@@ -32,6 +32,10 @@
    <translation>Gannet misst Laufwerk, Speicher und Prozessor und probiert dann Einstellungen am Modell selbst aus, Seite an Seite mit dem, was Sie jetzt benutzen. Es behält, was schneller ist, und sagt warum. Die Antworten bleiben dieselben.</translation>
   </message>
   <message>
+   <source>Gannet's version</source>
+   <translation>die Version von Gannet</translation>
+  </message>
+  <message>
    <source>Keep my settings</source>
    <translation>Meine Einstellungen behalten</translation>
   </message>
@@ -40,12 +44,24 @@
    <translation>Laden Sie zuerst ein Modell: Es wird selbst gemessen, kein Stellvertreter.</translation>
   </message>
   <message>
+   <source>Measure again</source>
+   <translation>Neu messen</translation>
+  </message>
+  <message>
    <source>Measure now</source>
    <translation>Jetzt messen</translation>
   </message>
   <message>
    <source>Measure this computer with your model</source>
    <translation>Diesen Rechner mit Ihrem Modell messen</translation>
+  </message>
+  <message>
+   <source>Measured here before, but it no longer holds. Changed since: {changes}. Measure again.</source>
+   <translation>Hier schon gemessen, gilt aber nicht mehr. Geändert hat sich: {changes}. Messen Sie neu.</translation>
+  </message>
+  <message>
+   <source>Measured here before: {speed}. These settings are not in use.</source>
+   <translation>Hier schon gemessen: {speed}. Diese Einstellungen werden nicht benutzt.</translation>
   </message>
   <message>
    <source>Measured: {speed} tokens a second.</source>
@@ -76,6 +92,14 @@
    <translation>Beginnt …</translation>
   </message>
   <message>
+   <source>Stop using the old settings</source>
+   <translation>Alte Einstellungen nicht mehr benutzen</translation>
+  </message>
+  <message>
+   <source>The built-in settings are in use again.</source>
+   <translation>Die mitgelieferten Einstellungen gelten wieder.</translation>
+  </message>
+  <message>
    <source>The defaults are the best here</source>
    <translation>Die Vorgaben sind hier am besten</translation>
   </message>
@@ -100,8 +124,12 @@
    <translation>Das Modell lädt noch.</translation>
   </message>
   <message>
-   <source>These settings were measured here before: {speed} tok/s.</source>
-   <translation>Hier schon einmal gemessen: {speed} Tok/s.</translation>
+   <source>The settings in use were measured here: {speed}.</source>
+   <translation>Die benutzten Einstellungen wurden hier gemessen: {speed}.</translation>
+  </message>
+  <message>
+   <source>The settings measured for {model} no longer fit this computer. Changed since: {changes}.</source>
+   <translation>Die für {model} gemessenen Einstellungen passen nicht mehr zu diesem Rechner. Geändert hat sich: {changes}.</translation>
   </message>
   <message>
    <source>This takes</source>
@@ -110,6 +138,10 @@
   <message>
    <source>Time to take</source>
    <translation>Dauer</translation>
+  </message>
+  <message>
+   <source>Use them</source>
+   <translation>Benutzen</translation>
   </message>
   <message>
    <source>Use these settings</source>
@@ -136,8 +168,16 @@
    <translation>abgestürzt</translation>
   </message>
   <message>
+   <source>llama.cpp's version</source>
+   <translation>die Version von llama.cpp</translation>
+  </message>
+  <message>
    <source>measured to the end</source>
    <translation>zu Ende gemessen</translation>
+  </message>
+  <message>
+   <source>no time was left for it</source>
+   <translation>dafür war keine Zeit mehr</translation>
   </message>
   <message>
    <source>not measured yet</source>
@@ -152,8 +192,56 @@
    <translation>langsamer, ausgeschieden</translation>
   </message>
   <message>
+   <source>the amount of memory</source>
+   <translation>die Größe des Speichers</translation>
+  </message>
+  <message>
    <source>the best one</source>
    <translation>der beste</translation>
+  </message>
+  <message>
+   <source>the drive that holds the model</source>
+   <translation>das Laufwerk mit dem Modell</translation>
+  </message>
+  <message>
+   <source>the form of the stored result</source>
+   <translation>die Form des gespeicherten Ergebnisses</translation>
+  </message>
+  <message>
+   <source>the graphics cards</source>
+   <translation>die Grafikkarten</translation>
+  </message>
+  <message>
+   <source>the graphics driver</source>
+   <translation>der Grafiktreiber</translation>
+  </message>
+  <message>
+   <source>the memory limit</source>
+   <translation>die Speichergrenze</translation>
+  </message>
+  <message>
+   <source>the model</source>
+   <translation>das Modell</translation>
+  </message>
+  <message>
+   <source>the model's file</source>
+   <translation>die Datei des Modells</translation>
+  </message>
+  <message>
+   <source>the model's weights</source>
+   <translation>die Gewichte des Modells</translation>
+  </message>
+  <message>
+   <source>the number of usable cores</source>
+   <translation>die Zahl der nutzbaren Kerne</translation>
+  </message>
+  <message>
+   <source>the operating system</source>
+   <translation>das Betriebssystem</translation>
+  </message>
+  <message>
+   <source>the processor</source>
+   <translation>der Prozessor</translation>
   </message>
   <message>
    <source>tok/s</source>
@@ -174,6 +262,14 @@
   <message>
    <source>{n} % faster than the defaults</source>
    <translation>{n} % schneller als die Vorgaben</translation>
+  </message>
+  <message>
+   <source>{n} tok/s</source>
+   <translation>{n} Tok/s</translation>
+  </message>
+  <message>
+   <source>{what} (was {was}, is {now})</source>
+   <translation>{what} (war {was}, ist {now})</translation>
   </message>
  </context>
 </TS>
