@@ -119,6 +119,7 @@ class ServerPage(PageFrame):
     def _state_changed(self, *_: object) -> None:
         if self._visible:
             self._say_state(self.settings)
+            self._show_snippet()
 
     def _poll(self) -> None:
         if not self._context.client.state.listening:
@@ -148,7 +149,8 @@ class ServerPage(PageFrame):
     def _show_snippet(self, *_: object) -> None:
         settings = self.settings
         chosen = SNIPPETS[max(0, self._snippet_choice.currentIndex())]
-        model = self._context.session.models.title(self._context.session.wanted) or "gannet"
+        wanted = self._context.session.models.title(self._context.session.wanted)
+        model = self._context.client.model or wanted or "gannet"  # as the engine calls it: clients find it by that
         self._snippet.setPlainText(chosen.make(f"http://127.0.0.1:{settings.port}", settings.key, model))
         self._snippet_where.setText(tr(chosen.where))
 

@@ -131,6 +131,11 @@ def test_another_program_comes_in_with_the_key_and_is_seen(real: Program, qtbot:
     qtbot.waitUntil(lambda: len(answers) == 2, timeout=PATIENCE_MS)
     asking.join()
     assert answers == {"wrong": 401, "right": 200}
+    call, seen = real.client.request("GET", "/v1/models"), []
+    call.done.connect(seen.append)
+    qtbot.waitUntil(lambda: bool(seen), timeout=PATIENCE_MS)
+    named = json.loads(page._snippet.toPlainText().partition("-d '")[2].removesuffix("'"))["model"]
+    assert named in [model["id"] for model in seen[0]["data"]], "what is copied names a model that the server lacks"
     page._poll()
     qtbot.waitUntil(lambda: "a-test" in page._clients.text(), timeout=PATIENCE_MS)
     assert "401" in page._requests.text() and "GET /v1/models" in page._requests.text()
