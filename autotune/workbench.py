@@ -75,6 +75,7 @@ class ProcessBench:
         self._child: subprocess.Popen[str] | None = None
         self._replies: queue.SimpleQueue[str | None] = queue.SimpleQueue()
         self._last_words: collections.deque[str] = collections.deque(maxlen=20)
+        self._listener: threading.Thread | None = None  # fills `_last_words`
 
     def load(self, path: Path, settings: Mapping[str, Any], control: Control) -> Loaded:
         """See `Bench`."""
@@ -167,7 +168,7 @@ class ProcessBench:
         replies: queue.SimpleQueue[str | None] = queue.SimpleQueue()
         self._replies, self._last_words = replies, collections.deque(maxlen=20)
         _pump(child.stdout, replies.put, lambda: replies.put(None))
-        _pump(child.stderr, self._last_words.append, lambda: None)
+        self._listener = _pump(child.stderr, self._last_words.append, lambda: None)
         return child
 
     def _crashed(self) -> BenchCrashedError:
@@ -177,13 +178,19 @@ class ProcessBench:
             code = self._child.wait(_END_SECONDS)
         except subprocess.TimeoutExpired:
             code = None
+        if self._listener is not None:
+            self._listener.join(_END_SECONDS)
         words = " ".join(self._last_words).lower()
+        last = self._last_words[-1].strip() if self._last_words else ""
         self.close()
-        return BenchCrashedError(describe_exit(code, words))
+        return BenchCrashedError(describe_exit(code, words, last))
 
 
-def describe_exit(code: int | None, last_words: str) -> str:
-    """One line on how the worker ended. `code` as `Popen.returncode`, `last_words` from its stderr, lower case."""
+def describe_exit(code: int | None, last_words: str, last_line: str = "") -> str:
+    """One line on how the worker ended.
+
+    `code` as `Popen.returncode`, `last_words` from its stderr in lower case, `last_line` as it was written.
+    """
     out_of_memory = any(w in last_words for w in ("out of memory", "bad_alloc", "memoryerror", "failed to allocate"))
     if code == -9 or out_of_memory or (code is not None and code & 0xFFFFFFFF == 0xC0000017):
         return "it ran out of memory and was ended by the system"
@@ -191,10 +198,10 @@ def describe_exit(code: int | None, last_words: str) -> str:
         return "it closed its output and did not end"
     if code < 0:
         return f"it crashed (signal {-code})"
-    return f"it ended by itself (exit code {code})"
+    return f"it ended by itself (exit code {code}{': ' if last_line else ''}{last_line})"
 
 
-def _pump(stream: IO[str] | None, line: Callable[[str], object], end: Callable[[], object]) -> None:
+def _pump(stream: IO[str] | None, line: Callable[[str], object], end: Callable[[], object]) -> threading.Thread:
     """Hand every line of a pipe on, from a thread that ends with the pipe."""
     assert stream is not None
 
@@ -206,4 +213,6 @@ def _pump(stream: IO[str] | None, line: Callable[[str], object], end: Callable[[
             pass
         end()
 
-    threading.Thread(target=work, daemon=True, name="autotune-pipe").start()
+    thread = threading.Thread(target=work, daemon=True, name="autotune-pipe")
+    thread.start()
+    return thread

@@ -4,7 +4,8 @@
     tools/memlimit 8G python -m tools.check_tuning result.json [--pairs 10] [--tokens 16]
 
 Prints every pair's ratio of speeds, their median, and whether the answers were the same. Two runs in a row never
-share a prompt, and who goes first alternates.
+share a prompt, and who goes first alternates. Settings that need a new load (a prompt batch) are compared by whole
+turns of a conversation: load, a prompt of 256 tokens, an answer.
 """
 
 from __future__ import annotations
@@ -16,8 +17,11 @@ from statistics import median
 
 from autotune.control import Control
 from autotune.result import TuneResult
+from autotune.turns import TurnTime
 from autotune.workbench import ProcessBench
+from engine.settings import live_settings
 
+TURN_TOKENS = 256
 TEXTS = (
     "Once upon a time a fox and a gannet",
     "The three laws of thermodynamics say",
@@ -36,11 +40,14 @@ def main() -> None:
     args = parser.parse_args()
     result = TuneResult.model_validate_json(args.result.read_text(encoding="utf-8"))
     base, tuned = result.base, result.base | result.chosen
-    bench, control = ProcessBench(), Control()
+    bench, control, path = ProcessBench(), Control(), Path(result.model_path)
     try:
-        bench.load(Path(result.model_path), tuned, control)
-        bench.prepare(tuned, 300.0, control, TEXTS)
-        pairs = [_pair(bench, control, base, tuned, i, args.tokens) for i in range(args.pairs)]
+        if set(result.chosen) <= live_settings():
+            bench.load(path, tuned, control)
+            bench.prepare(tuned, 300.0, control, TEXTS)
+            pairs = [_pair(bench, control, base, tuned, i, args.tokens) for i in range(args.pairs)]
+        else:
+            pairs = [_turns(bench, control, path, base, tuned, i, args.tokens) for i in range(args.pairs)]
     finally:
         bench.close()
     ratios = [ratio for ratio, _, _, _ in pairs]
@@ -70,6 +77,25 @@ def _pair(
         run = bench.run(settings, i % n, tokens, 300.0, control)
         speeds[name], answers[name] = len(run.seconds) / sum(run.seconds), run.tokens
     return speeds["tuned"] / speeds["base"], speeds["base"], speeds["tuned"], answers["base"] == answers["tuned"]
+
+
+def _turns(
+    bench: ProcessBench,
+    control: Control,
+    path: Path,
+    base: dict[str, object],
+    tuned: dict[str, object],
+    i: int,
+    tokens: int,
+) -> tuple[float, float, float, bool]:
+    """The same by whole turns; speeds are usual turns a second."""
+    found = {}
+    for name in ("base", "tuned") if i % 2 else ("tuned", "base"):
+        settings = base if name == "base" else tuned
+        found[name] = bench.turn(path, settings, TURN_TOKENS, tokens, 300.0, control)
+    speeds = {name: 1.0 / TurnTime(turned.prompt_tok_s, turned.seconds).seconds for name, turned in found.items()}
+    same = found["base"].tokens == found["tuned"].tokens
+    return speeds["tuned"] / speeds["base"], speeds["base"], speeds["tuned"], same
 
 
 if __name__ == "__main__":

@@ -161,6 +161,12 @@ def test_a_worker_that_hangs_past_the_deadline_is_ended() -> None:
         child(REPLY + "import time; time.sleep(60)").load(Path("x"), {}, control)
 
 
+def test_a_worker_that_ends_by_itself_is_quoted() -> None:
+    bench = child(REPLY + "raise AttributeError('no such thing')")
+    with pytest.raises(BenchCrashedError, match="AttributeError: no such thing"):
+        bench.load(Path("x"), {}, Control())
+
+
 @pytest.mark.parametrize(
     ("code", "words", "expected"),
     [
