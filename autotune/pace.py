@@ -22,7 +22,7 @@ CONFIRM_RUNS = 4 * FEWEST_CONFIRMATIONS
 """Runs that the last comparison is planned for: twice as many pairs as it needs at least."""
 MOST_ARMS = 8
 FEWEST_ARMS = 2
-MOST_TOKENS = 24
+MOST_TOKENS = 96
 GOOD_TOKENS = 6
 """Fewer tokens a run say little: rather fewer arms."""
 LONGEST_RUN_SECONDS = 6.0

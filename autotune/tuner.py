@@ -23,6 +23,7 @@ from autotune.fingerprint import engine_parts, fingerprint, machine_parts, model
 from autotune.machine import HitCurve, MachineModel, Operating, machine_model
 from autotune.pace import (
     CONFIRM_SHARE,
+    MOST_TOKENS,
     PREPARE_SHARE,
     PRESET_SHARE,
     PROBE_LIMIT,
@@ -51,6 +52,8 @@ from engine.settings import EngineSettings
 DEFAULT_BUDGET_S = 180.0
 SHORTEST_BUDGET_S = 10.0
 BASELINE_TOKENS = 6
+BASELINE_SECONDS = 1.0
+"""The defaults' first answers are at least so many tokens, and where those are fast as many as take so long."""
 CENSUS_TOKENS = 100
 """Fewer tokens say too little of which experts a model prefers."""
 Report = Callable[[TuneEvent], None]
@@ -239,8 +242,9 @@ class Tuning:
         return self._base.model_copy(update=changes).model_dump()
 
     def _baseline(self, prompt: int, guess_s: float) -> Run:
-        limit = max(3.0, min(10.0 * BASELINE_TOKENS * guess_s, 0.05 * self._budget_s))
-        run = self._bench.run(self._base.model_dump(), prompt, BASELINE_TOKENS, limit, self._control)
+        tokens = max(BASELINE_TOKENS, min(MOST_TOKENS, int(BASELINE_SECONDS / max(guess_s, 1e-6))))
+        limit = max(3.0, min(10.0 * tokens * guess_s, 0.05 * self._budget_s))
+        run = self._bench.run(self._base.model_dump(), prompt, tokens, limit, self._control)
         self._answers.learn(prompt, run.tokens)
         return run
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from statistics import fmean
 
 from autotune.machine import USUAL_ANSWER, USUAL_PROMPT
-from autotune.race import SMALLEST_GAIN
+from autotune.race import SMALLEST_GAIN, surely
 from autotune.result import Interval
 from autotune.statistics import pooled_noise, ratio_interval
 
@@ -74,7 +74,7 @@ class TurnRace:
         return all(
             r is not None
             and r.count >= FEWEST_PAIRS
-            and (r.low > SMALLEST_GAIN or r.high < SMALLEST_GAIN or r.count >= MOST_PAIRS)
+            and (surely(r) > SMALLEST_GAIN or r.high < SMALLEST_GAIN or r.count >= MOST_PAIRS)
             for r in found
         )
 
@@ -85,7 +85,7 @@ class TurnRace:
             ratio = self.ratio(arm)
             if ratio is None or ratio.count < FEWEST_PAIRS or self.decode_ratio(arm) < LEAST_DECODE:
                 continue
-            if ratio.low > 1.0 and ratio.middle >= max(SMALLEST_GAIN, reached):
+            if surely(ratio) > 1.0 and ratio.middle >= max(SMALLEST_GAIN, reached):
                 best, reached = arm, ratio.middle
         return best
 

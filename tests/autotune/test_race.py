@@ -54,6 +54,12 @@ def test_where_nothing_is_better_the_defaults_stay() -> None:
     assert found.count("defaults") >= 185
 
 
+def test_on_a_busy_machine_luck_seldom_passes_for_speed_though_there_are_several_looks() -> None:
+    speeds = dict.fromkeys(ARMS, 1.0)
+    found = [simulate(Race(ARMS, N_PROMPTS), speeds, 0.30, seed) for seed in range(400)]
+    assert found.count("defaults") >= 388  # 3 %; one look at 95 % would allow 2.5 %
+
+
 def test_what_is_chosen_is_never_clearly_slower_than_the_defaults() -> None:
     """The issue's bound: tuned over default never below 0.98, also where all candidates are a little worse."""
     draw = random.Random(5)
