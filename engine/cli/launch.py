@@ -22,6 +22,7 @@ from typing import Any
 from engine.errors import GannetError, SettingsError
 
 KEY_VARIABLE = "GANNET_API_KEY"
+_PATIENCE_MS = 3_600_000  # a tool's first prompt can take minutes to read; codex gives up after five
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,13 @@ def _claude(target: Target) -> Launch:
 
 
 def _codex(target: Target) -> Launch:
-    provider = {"name": "Gannet", "base_url": f"{target.url}/v1", "env_key": KEY_VARIABLE, "wire_api": "responses"}
+    provider = {
+        "name": "Gannet",
+        "base_url": f"{target.url}/v1",
+        "env_key": KEY_VARIABLE,
+        "wire_api": "responses",
+        "stream_idle_timeout_ms": _PATIENCE_MS,
+    }
     options = [f"model_providers.gannet.{name}={json.dumps(value)}" for name, value in provider.items()]
     options += ['model_provider="gannet"', f"model={json.dumps(target.model)}"]
     arguments = tuple(part for option in options for part in ("-c", option))

@@ -65,8 +65,12 @@ class ResponseAnswer:
 
     def first_events(self) -> Iterator[Json]:
         """What opens a stream."""
-        for kind in ("response.created", "response.in_progress"):
-            yield self._event(kind, response=self._response(None))
+        yield self._event("response.created", response=self._response(None))
+        yield self.progress_event()
+
+    def progress_event(self) -> Json:
+        """The sign of life while a long prompt is read: clients take minutes of silence for a dead server."""
+        return self._event("response.in_progress", response=self._response(None))
 
     def events(self, delta: Delta) -> Iterator[Json]:
         """The events of a delta: items begin, grow and end."""

@@ -11,7 +11,7 @@ from sse_starlette import ServerSentEvent
 from engine.server.answering import Answerer, frame, stream
 from engine.server.client_name import client_name
 from engine.server.openai_routes import ERRORS, STREAMS
-from engine.server.request import Delta, Event, Finished
+from engine.server.request import Delta, Event, Finished, PromptRead
 from engine.server.responses_answers import Json, ResponseAnswer
 from engine.server.responses_models import ResponsesBody
 from engine.server.responses_request import responses_request
@@ -44,9 +44,11 @@ class _Frames:
         self._opened = False
 
     def __call__(self, event: Event) -> Iterator[ServerSentEvent]:
-        if not self._opened:  # also before the prompt is read: clients take silence for a dead server
+        if not self._opened:
             self._opened = True
             yield from map(_frame, self._answer.first_events())
+        elif isinstance(event, PromptRead):
+            yield _frame(self._answer.progress_event())
         if isinstance(event, Delta):
             yield from map(_frame, self._answer.events(event))
         elif isinstance(event, Finished):
