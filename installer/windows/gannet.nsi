@@ -56,6 +56,8 @@ VIAddVersionKey /LANG=0 "LegalCopyright" "Apache-2.0"
 !insertmacro MUI_PAGE_DIRECTORY
 !insertmacro MUI_PAGE_INSTFILES
 !insertmacro MUI_PAGE_FINISH
+!define MUI_COMPONENTSPAGE_TEXT_TOP "$(what_goes)"
+!define MUI_PAGE_CUSTOMFUNCTION_SHOW un.HideSpaceRequired
 !insertmacro MUI_UNPAGE_COMPONENTS
 !insertmacro MUI_UNPAGE_INSTFILES
 !insertmacro MUI_LANGUAGE "English"
@@ -65,6 +67,8 @@ LangString running ${LANG_ENGLISH} "Gannet is running. Close its window, then go
 LangString running ${LANG_GERMAN} "Gannet läuft. Schließen Sie sein Fenster, dann geht es weiter."
 LangString newer ${LANG_ENGLISH} "Gannet $R1 is installed, which is newer than ${VERSION}. An older version may refuse to open your chats. Install ${VERSION} all the same?"
 LangString newer ${LANG_GERMAN} "Gannet $R1 ist installiert und neuer als ${VERSION}. Eine ältere Version öffnet Ihre Chats womöglich nicht. ${VERSION} trotzdem installieren?"
+LangString what_goes ${LANG_ENGLISH} "The program goes. Tick what shall go with it; what is not ticked stays where it is."
+LangString what_goes ${LANG_GERMAN} "Das Programm wird entfernt. Haken Sie an, was mit ihm gehen soll; alles andere bleibt, wo es ist."
 LangString chats ${LANG_ENGLISH} "Chats and settings"
 LangString chats ${LANG_GERMAN} "Chats und Einstellungen"
 LangString models ${LANG_ENGLISH} "Downloaded models"
@@ -77,6 +81,12 @@ LangString about_models ${LANG_ENGLISH} "Models in Gannet's own folder. Models i
 LangString about_models ${LANG_GERMAN} "Modelle in Gannets eigenem Ordner. Modelle in anderen Ordnern bleiben immer."
 LangString kind ${LANG_ENGLISH} "GGUF model"
 LangString kind ${LANG_GERMAN} "GGUF-Modell"
+
+Function un.HideSpaceRequired
+  FindWindow $0 "#32770" "" $HWNDPARENT
+  GetDlgItem $0 $0 1023 ; the line says how much an installation needs
+  ShowWindow $0 ${SW_HIDE}
+FunctionEnd
 
 ; A running program cannot be opened for writing. Both programs, since the engine may outlive the window for a moment.
 !macro CLOSE_FIRST un
