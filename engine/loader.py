@@ -189,6 +189,8 @@ def load(
     except GannetError:
         llama.close()
         raise
+    with contextlib.suppress(OSError):  # no folder, no correction
+        streamer.correct_lookahead(state_folder(), settings.lookahead_correction)
     census = _open_census(streamer) if settings.census else None
     notes = plan.notes + streamer.notes
     return LoadedModel(llama, files, settings, notes, time.perf_counter() - started, streamer, census)

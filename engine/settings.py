@@ -89,6 +89,12 @@ class EngineSettings(BaseModel):
         le=1,
         json_schema_extra=_extra("--prefetch-bar", "speed", live=True),
     )
+    lookahead_correction: bool = Field(
+        True,
+        title="Trained lookahead",
+        description="Use what `gannet fit-lookahead` has learnt about a model to predict its experts better.",
+        json_schema_extra=_extra("--lookahead-correction", "speed", live=True),
+    )
     census: bool = Field(
         True,
         title="Remember popular experts",

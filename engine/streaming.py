@@ -18,6 +18,8 @@ import llama_cpp
 from engine.census import Census, CensusFile, fingerprint
 from engine.errors import LoadCancelledError, ModelFileError, ReadFailedError
 from engine.gguf import ExpertTensor, ModelFiles
+from engine.lookahead import correction
+from engine.lookahead.correction import CorrectionError
 from engine.native import _native
 from engine.settings import EngineSettings
 from engine.trace.journal import JournalHeader
@@ -44,6 +46,8 @@ class Streamer:
         _native.register_backend()
         self.files = files
         self._loaded_cache_bytes = self._wanted_cache_bytes = cache_bytes
+        self._corrected = False
+        self._correction_note: str | None = None
         self._layers = _layers(files)
         self._width = max(parts[0].n_expert for _, parts in self._layers)  # experts of the widest layer
         native = _native.ModelSettings()
@@ -100,6 +104,7 @@ class Streamer:
         self.native.set_io_threads(settings.io_threads)
         self.native.set_lookahead(settings.lookahead)
         self.native.set_prefetch_bar(_bar(settings))
+        self.native.enable_corrections(self._corrected and settings.lookahead_correction)
         wanted = self._loaded_cache_bytes if settings.cache_bytes is None else settings.cache_bytes
         if wanted != self._wanted_cache_bytes:
             self.native.resize(wanted)
@@ -125,6 +130,20 @@ class Streamer:
         """The file that remembers this model's counts."""
         return CensusFile(folder, fingerprint(self.files), len(self._layers), self._width)
 
+    def correct_lookahead(self, folder: Path, wanted: bool) -> None:
+        """Hand over what a fit has learnt about this model, if there is such a file and it is sound; a note if not."""
+        model = fingerprint(self.files)
+        path = correction.place_of(folder, model)
+        try:
+            found = correction.load(path, model, len(self._layers), self._width, self.files.n_embd)
+            if found is not None:
+                for (layer, distance), part in found.parts.items():
+                    self.native.correct(layer, distance, part.up, part.down, part.bias)
+                self._corrected = True
+        except (CorrectionError, ValueError) as error:
+            self._correction_note = str(error)
+        self.native.enable_corrections(self._corrected and wanted)
+
     def recall(self, census: Census) -> None:
         """Trust the counts of former sessions and read the most used experts while nothing else is to be read."""
         if any(census.uses):
@@ -134,9 +153,13 @@ class Streamer:
     @property
     def notes(self) -> tuple[str, ...]:
         """One line for each fallback taken."""
+        notes = () if self._correction_note is None else (self._correction_note,)
         if self.native.direct:
-            return ()
-        return ("the model's drive has no direct reads: experts are read through the page cache, which takes memory",)
+            return notes
+        return (
+            "the model's drive has no direct reads: experts are read through the page cache, which takes memory",
+            *notes,
+        )
 
 
 def _bar(settings: EngineSettings) -> float:

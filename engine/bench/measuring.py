@@ -94,9 +94,10 @@ def settings_of(task: Task, files: ModelFiles) -> EngineSettings:
     """What the model of a task is loaded with."""
     experts = sum(expert.tensor.nbytes for expert in files.experts())
     context = task.prompt_tokens + task.tokens + _SPARE_CONTEXT
-    # A census would know the prompt from the run before: it is neither read nor written here.
-    values: dict[str, Any] = {"context_length": context, "plain": task.plain, "census": False}
-    values["census"] = False  # nothing learned from earlier runs counts
+    # A census would know the prompt from the run before: it is neither read nor written here. Nor does a trained
+    # lookahead count: what is claimed is what every user has.
+    values: dict[str, Any] = {"context_length": context, "plain": task.plain}
+    values |= {"census": False, "lookahead_correction": False}
     if task.cache is not None:
         values["cache_bytes"] = parse_size(task.cache).resolve(experts)
     return make_settings(values | dict(task.settings))

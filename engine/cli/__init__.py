@@ -40,6 +40,7 @@ COMMANDS = (
     Command("serve", "engine.cli.serve", "serve models to clients on this machine"),
     Command("launch", "engine.cli.launch", "point a coding tool at the running server"),
     Command("trace", "engine.cli.trace", "record which experts a model's routers choose"),
+    Command("fit-lookahead", "engine.cli.fit_lookahead", "learn from a trace to predict a model's experts better"),
     Command("simulate", "engine.cli.simulate", "replay traces over cache policies"),
     Command("verify", "engine.cli.verify", "check that a model answers as stock llama.cpp does, bit for bit"),
 )

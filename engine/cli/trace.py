@@ -8,9 +8,11 @@ With --hidden SIZE, what the routers saw is kept too, for `gannet fit-lookahead`
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import sys
 from pathlib import Path
 
+from engine.census import fingerprint
 from engine.cli.loading import ProgressLine
 from engine.cli.parser import add_model
 from engine.errors import SettingsError
@@ -73,6 +75,8 @@ def run(args: argparse.Namespace) -> int:
         trace = record(files.paths[0], prompts, settings, recorder, lambda done: line.show(done / most, "Recording"))
     finally:
         line.clear()
+    if trace.hidden is not None:
+        trace = dataclasses.replace(trace, hidden=dataclasses.replace(trace.hidden, model=fingerprint(files)))
     trace.save(args.out)
     tokens, decoded = len(trace.batch), int(trace.decoded.sum())
     print(

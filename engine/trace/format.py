@@ -31,7 +31,7 @@ import numpy.typing as npt
 
 from engine.errors import GannetError
 from engine.trace import journal
-from engine.trace.hidden import HiddenStates, from_arrays
+from engine.trace.hidden import HiddenStates, from_file
 from engine.trace.journal import FORMAT, VERSION
 from engine.trace.journal import NONE as NONE
 
@@ -87,7 +87,7 @@ class RoutingTrace:
         header = {"format": FORMAT, "version": VERSION, "model": self.model, "layers": list(self.layers)}
         header |= {"n_experts": self.n_experts, "n_used": self.n_used}
         if self.hidden is not None:
-            header["hidden_steps"] = self.hidden.steps
+            header["hidden"] = self.hidden.header()
         arrays: dict[str, npt.NDArray[Any]] = {
             name: getattr(self, name) for name in ("batch", "decoded", "ranked", "predicted", "score")
         }
@@ -128,7 +128,7 @@ def load(path: Path) -> RoutingTrace:
         raise TraceError(f"{path}: not a trace of version {VERSION}; record it again with gannet trace")
     try:
         return RoutingTrace(
-            hidden=from_arrays(arrays, header.get("hidden_steps")),
+            hidden=from_file(arrays, header.get("hidden")),
             model=header["model"],
             layers=tuple(header["layers"]),
             n_experts=header["n_experts"],

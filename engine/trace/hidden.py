@@ -7,7 +7,7 @@ stream can be turned back into the text it came from: a trace with hidden states
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -44,12 +44,14 @@ class HiddenStates:
         bias: float32 [L, N], of the one addition among the steps; zeros where there is none.
         steps: for each layer what turns logits into selection scores, in order: names of `GATINGS`, or `ADD`
             for the bias; None for a router that is not understood.
+        model: the model's fingerprint; empty where nobody said.
     """
 
     stream: npt.NDArray[np.float16]
     matrix: npt.NDArray[np.float16]
     bias: Floats
     steps: tuple[tuple[str, ...] | None, ...]
+    model: str = ""
 
     def check(self, tokens: int, layers: int, n_experts: int) -> None:
         """Raise ValueError unless these belong to such a trace."""
@@ -82,12 +84,15 @@ class HiddenStates:
         """What to store in the trace's file."""
         return {"hidden_stream": self.stream, "hidden_matrix": self.matrix, "hidden_bias": self.bias}
 
+    def header(self) -> dict[str, Any]:
+        """What to store in the header of the trace's file."""
+        return {"steps": self.steps, "model": self.model}
 
-def from_arrays(arrays: dict[str, npt.NDArray[Any]], steps: Sequence[Any] | None) -> HiddenStates | None:
+
+def from_file(arrays: dict[str, npt.NDArray[Any]], header: Mapping[str, Any] | None) -> HiddenStates | None:
     """Take the hidden states out of a file's arrays; None if it has none. Raises KeyError or TypeError."""
-    if steps is None:
+    if header is None:
         return None
     stream, matrix, bias = (arrays.pop(f"hidden_{name}") for name in ("stream", "matrix", "bias"))
-    return HiddenStates(
-        stream, matrix, bias, tuple(None if names is None else tuple(map(str, names)) for names in steps)
-    )
+    steps = tuple(None if names is None else tuple(map(str, names)) for names in header["steps"])
+    return HiddenStates(stream, matrix, bias, steps, str(header["model"]))

@@ -272,12 +272,20 @@
    <translation>Top-p</translation>
   </message>
   <message>
+   <source>Trained lookahead</source>
+   <translation>Trainierte Vorausschau</translation>
+  </message>
+  <message>
    <source>Undo</source>
    <translation>Rückgängig</translation>
   </message>
   <message>
    <source>Use</source>
    <translation>Verwenden</translation>
+  </message>
+  <message>
+   <source>Use what `gannet fit-lookahead` has learnt about a model to predict its experts better.</source>
+   <translation>Nutzt, was `gannet fit-lookahead` über ein Modell gelernt hat, um seine Experten besser vorherzusagen.</translation>
   </message>
   <message>
    <source>Uses the memory that is free and leaves a reserve for other programs.</source>

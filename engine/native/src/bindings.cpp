@@ -1,5 +1,6 @@
 // The only file that knows Python: the module engine.native._native.
 #include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
@@ -7,6 +8,7 @@
 
 #include <functional>
 #include <memory>
+#include <stdexcept>
 
 #include "bind_simulation.h"
 #include "ggml_build.h"
@@ -43,6 +45,16 @@ nb::bytes as_bytes(const std::vector<std::uint8_t>& v) {
 
 std::uintptr_t address(ggml_backend_buffer_type_t type) {
     return reinterpret_cast<std::uintptr_t>(type);
+}
+
+using Matrix = nb::ndarray<const float, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Vector = nb::ndarray<const float, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+void correct(StreamedModel& model, std::uint32_t layer, std::uint32_t distance, const Matrix& up, const Matrix& down,
+             const Vector& bias) {
+    const auto floats = [](const auto& a) { return std::vector<float>(a.data(), a.data() + a.size()); };
+    if (up.shape(1) != down.shape(0)) throw std::invalid_argument("a correction whose sizes do not fit each other");
+    model.corrections().set(layer, distance, floats(up), floats(down), floats(bias), down.shape(1));
 }
 
 // A context manager that makes a scope object when entered and destroys it when left.
@@ -138,6 +150,9 @@ void bind_model(nb::module_& m) {
         .def("take_error", [](Model& self) { return self.store().take_error(); })
         .def("resident_experts", [](Model& self) { return as_bytes(self.store().resident()); })
         .def("uses", [](Model& self) { return self.store().uses(); })
+        .def("correct", &correct,
+             "Adds up [N, r] times down [r, E] and bias [N] to a layer's router where it is applied early.")
+        .def("enable_corrections", [](Model& self, bool on) { self.corrections().enable(on); })
         .def("start_tap", [](Model& self, std::uint32_t n_used, std::uint32_t distances,
                              std::uint64_t pending) { self.tap().start(n_used, distances, pending); })
         .def("stop_tap", [](Model& self) { self.tap().stop(); })

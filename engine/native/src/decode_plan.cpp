@@ -93,6 +93,7 @@ DecodePlan::DecodePlan(StreamedModel& model, ggml_backend_t cpu)
     layer_.model = &model;
     layer_.lookahead = &lookahead_;
     shared_names_.resize(model.store().index().n_layers());
+    lookahead_.correct_with(&model.corrections());
 }
 
 DecodePlan::~DecodePlan() {

@@ -122,11 +122,19 @@ void Lookahead::score(const Site& site, int ith, int nth) {
         const std::int64_t last = std::int64_t{l.n_experts} * (ith + 1) / nth;
         float* out = l.scores[distance - 1].data();
         multiply_rows(l.kernel, {l.matrix.data(), l.row_bytes, l.width}, first, last, vector, out);
+        const RouterCorrection* missing = correction(site, layer, distance);
+        if (missing != nullptr) missing->add(l.kernel, vector, l.width, first, last, out);
         for (auto e = static_cast<std::size_t>(first); e < static_cast<std::size_t>(last); e++) {
             const float logit = out[e] + (l.logit_bias.empty() ? 0.0F : l.logit_bias[e]);
             out[e] = gated(l.gating, logit) + (l.select_bias.empty() ? 0.0F : l.select_bias[e]);
         }
     });
+}
+
+// Fitted on what routers see, so of no use to other sources.
+const RouterCorrection* Lookahead::correction(const Site& site, std::uint32_t layer, std::uint32_t distance) const {
+    if (site.source != Source::kRouter || corrections_ == nullptr) return nullptr;
+    return corrections_->find(layer, distance);
 }
 
 void Lookahead::publish(const Site& site) {

@@ -23,6 +23,7 @@
 
 #include "expert_store.h"
 #include "likelihood.h"
+#include "router_correction.h"
 #include "router_graph.h"
 #include "row_kernel.h"
 
@@ -53,6 +54,9 @@ class Lookahead {
     // Between tokens only: no team may be inside.
     void set_distance(std::uint32_t distance) { distance_ = std::min(distance, kMaxDistance); }
     void set_bar(double bar) { bar_ = bar; }
+
+    // What a fit found to be missing from routers that are applied early; null: nothing. Must outlive this.
+    void correct_with(const RouterCorrections* corrections) { corrections_ = corrections; }
 
     bool on() const { return distance_ > 0; }
     bool knows(std::uint32_t layer) const { return !layers_[layer].matrix.empty(); }
@@ -94,6 +98,7 @@ class Lookahead {
     // Calls visit(layer, distance) for the layers that can be predicted at the site.
     template <typename F>
     void for_each_target(const Site& site, F visit);
+    const RouterCorrection* correction(const Site& site, std::uint32_t layer, std::uint32_t distance) const;
     void guess(std::uint32_t layer, std::uint32_t distance, Source source);
     void fill(std::uint32_t layer, std::uint32_t distance, Source source, const std::uint32_t* best, std::size_t n);
     void hand_over(std::uint32_t layer, std::uint32_t distance, Source source);
@@ -102,6 +107,7 @@ class Lookahead {
     ExpertStore& store_;
     std::uint32_t distance_;
     double bar_;
+    const RouterCorrections* corrections_ = nullptr;
     std::vector<Layer> layers_;
     std::vector<float> before_inverse_norm_;
     std::vector<std::uint32_t> best_;  // experts by score, reused

@@ -135,6 +135,7 @@ StreamedModel::StreamedModel(std::vector<std::string> paths, std::vector<LayerSp
     resident_type_.context = this;
     store_ = std::make_unique<ExpertStore>(ExpertIndex(std::move(layers)), paths, settings.store, counters_);
     tap_ = std::make_unique<RoutingTap>(store_->index().n_layers(), store_->index().n_experts());
+    corrections_ = std::make_unique<RouterCorrections>(store_->index());
     resident_ = std::make_shared<ResidentReader>(std::move(paths), settings.store.io_threads, settings.store.direct);
 }
 

@@ -17,6 +17,7 @@
 #include "expert_store.h"
 #include "ggml_abi.h"
 #include "resident_reader.h"
+#include "router_correction.h"
 #include "routing_tap.h"
 #include "telemetry.h"
 
@@ -52,6 +53,7 @@ class StreamedModel {
     std::shared_ptr<ResidentReader> shared_resident() { return resident_; }
     Counters& counters() { return counters_; }
     RoutingTap& tap() { return *tap_; }
+    RouterCorrections& corrections() { return *corrections_; }
     const ModelSettings& settings() const { return settings_; }
     // Layers predicted ahead; a change takes effect with the next token.
     std::uint32_t lookahead() const { return lookahead_.load(std::memory_order_relaxed); }
@@ -73,6 +75,7 @@ class StreamedModel {
     std::unordered_map<std::string, TensorPlace> places_;
     std::unique_ptr<ExpertStore> store_;
     std::unique_ptr<RoutingTap> tap_;
+    std::unique_ptr<RouterCorrections> corrections_;
     std::shared_ptr<ResidentReader> resident_;
     abi::BufferType expert_type_{};
     abi::BufferType resident_type_{};

@@ -42,4 +42,4 @@ def test_nothing_learned_from_earlier_runs_is_used(demo_model: Path) -> None:
     """A census of the bench's own prompt would make every run but the first look faster than a user's."""
     task = Task(str(demo_model), 4, 4, 0, cache="50%", settings={"lookahead": 2})
     settings = settings_of(task, open_model(demo_model))
-    assert (settings.census, settings.lookahead) == (False, 2)
+    assert (settings.census, settings.lookahead_correction, settings.lookahead) == (False, False, 2)
