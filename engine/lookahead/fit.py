@@ -93,7 +93,10 @@ def _choose(without: float, tried: Iterable[tuple[Correction, float]]) -> Correc
 
 @dataclasses.dataclass(frozen=True)
 class _Basis:
-    """Eigenvectors of the fitted tokens' centred second moments, for all ridges and distances of one layer."""
+    """Eigenvectors of the fitted tokens' centred second moments, for all ridges and distances of one layer.
+
+    `x` [H, E] less its `mean`; `vectors` [E, M], `values` [M] of x'x, M at most the smaller of E and H.
+    """
 
     mean: Floats
     x: Floats
@@ -104,16 +107,22 @@ class _Basis:
     def of(x: Floats) -> _Basis:
         mean = x.mean(0)
         centred = x - mean
-        values, vectors = np.linalg.eigh(centred.T @ centred)
-        return _Basis(mean, centred, vectors, np.maximum(values, 0))
+        if len(x) >= x.shape[1]:
+            values, vectors = np.linalg.eigh(centred.T @ centred)
+            return _Basis(mean, centred, vectors, np.maximum(values, 0))
+        values, rows = np.linalg.eigh(centred @ centred.T)  # the same ones but those of nothing, and much sooner
+        kept = values > 1e-6 * values[-1]
+        values, rows = values[kept], rows[:, kept]
+        return _Basis(mean, centred, centred.T @ rows / np.sqrt(values), values)
 
     def corrections(self, residual: Floats) -> Iterator[Correction]:
         """Every candidate for residuals [H, N] of the logits."""
         bias = residual.mean(0)
-        projected = self.vectors.T @ (self.x.T @ (residual - bias))  # [E, N]
+        projected = self.vectors.T @ (self.x.T @ (residual - bias))  # [M, N]
         yield Correction(_floats(np.zeros((len(bias), 0))), _floats(np.zeros((0, len(self.mean)))), _floats(bias))
         for ridge in RIDGES:
-            shrunk = projected / (self.values + ridge * self.values.mean() + 1e-12)[:, None]
+            mean = self.values.sum() / len(self.mean)
+            shrunk = projected / (self.values + ridge * mean + 1e-12)[:, None]
             _, directions = np.linalg.eigh(projected.T @ shrunk)  # [N, N], ascending
             coefficients = self.vectors @ shrunk  # [E, N]
             for rank in RANKS[1:]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.lookahead.fit import Fit, Split, recall
+from engine.lookahead.fit import Fit, Split, _Basis, recall
 from engine.trace.format import NONE, RoutingTrace
 from engine.trace.hidden import HiddenStates
 
@@ -79,3 +79,17 @@ def test_too_little_to_learn_from_is_said() -> None:
 def test_recall_is_the_share_of_the_selected_among_the_best() -> None:
     scores = np.array([[0.1, 0.9, 0.5, 0.2], [0.4, 0.3, 0.2, 0.1]], np.float32)
     assert recall(scores, np.array([[1, 0], [0, 1]])) == 0.75
+
+
+def test_fewer_tokens_than_dimensions_give_the_same_as_the_long_way_round() -> None:
+    random = np.random.default_rng(3)
+    x = random.normal(size=(40, 48)).astype(np.float32)
+    residual = random.normal(size=(40, EXPERTS)).astype(np.float32)
+    short = _Basis.of(x)
+    centred = x - x.mean(0)
+    values, vectors = np.linalg.eigh((centred.T @ centred).astype(np.float64))
+    long = _Basis(x.mean(0), centred, vectors, np.maximum(values, 0))
+    assert len(short.values) < 40
+    for one, other in zip(short.corrections(residual), long.corrections(residual), strict=True):
+        np.testing.assert_allclose(one.up @ one.down, other.up @ other.down, atol=1e-3)
+        np.testing.assert_allclose(one.bias, other.bias, atol=1e-3)
