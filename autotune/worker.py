@@ -262,8 +262,11 @@ class Worker:
 
 
 def _measured(settings: Mapping[str, Any]) -> EngineSettings:
-    """The settings without the census: what former sessions have learnt would favour the arm that comes first."""
-    return make_settings({**settings, "census": False})
+    """The settings without the census: what former sessions have learnt would favour the arm that comes first.
+
+    Nor does the cache follow memory: it stays as large as an arm says.
+    """
+    return make_settings({**settings, "census": False, "elastic": False})
 
 
 def _answer(

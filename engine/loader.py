@@ -7,6 +7,7 @@ import ctypes
 import logging
 import threading
 import time
+import weakref
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -15,10 +16,12 @@ from types import TracebackType
 import llama_cpp
 
 from engine import backends, llama_log, stock
+from engine.cache_monitor import CacheMonitor
 from engine.census import CensusError, CensusFile
+from engine.elastic import CacheBounds
 from engine.errors import GannetError, LoadCancelledError, ModelFileError
 from engine.gguf import ModelFiles
-from engine.memory import memory_available, plan_memory
+from engine.memory import MemoryAvailable, MemoryPlan, memory_available, plan_memory
 from engine.places import state_folder
 from engine.processors import available_cores
 from engine.settings import EngineSettings, live_settings
@@ -30,6 +33,9 @@ from engine.trace.live import MOST_BYTES, LiveTrace, LiveTraceError, TraceStatus
 _NO_DEVICES = (ctypes.c_void_p * 1)(None)
 Progress = Callable[[float, str], None]
 Cancelled = Callable[[], bool]
+# Less is never left free while the cache is elastic: another program's memory would run out before the next look.
+_LEAST_RESERVE = 64 << 20
+_CACHE_SETTINGS = frozenset({"cache_bytes", "headroom_bytes", "elastic"})
 
 
 class LoadedModel:
@@ -42,6 +48,8 @@ class LoadedModel:
         notes: one line for each fallback taken.
         load_seconds: time the load took.
         streamer: the streaming side; None on the plain path (no experts, or `plain`).
+        plan: how memory was divided when it was loaded; None for a model made otherwise.
+        monitor: resizes the cache as memory comes and goes, if `settings.elastic`; None on the plain path.
     """
 
     def __init__(
@@ -53,6 +61,8 @@ class LoadedModel:
         load_seconds: float,
         streamer: Streamer | None = None,
         census: CensusFile | None = None,
+        plan: MemoryPlan | None = None,
+        measure: Callable[[], MemoryAvailable] = memory_available,
     ) -> None:
         self.llama = llama
         self.files = files
@@ -63,6 +73,8 @@ class LoadedModel:
         self._census = census
         self._trace: LiveTrace | None = None
         self._trace_lock = threading.Lock()
+        self.plan = plan
+        self.monitor = None if streamer is None or plan is None else self._make_monitor(streamer, plan, measure)
         self._answers = Telemetry()  # what only an answer knows: tokens and the time they took
 
     def __enter__(self) -> LoadedModel:
@@ -70,6 +82,16 @@ class LoadedModel:
 
     def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, tb: TracebackType | None) -> None:
         self.close()
+
+    def _make_monitor(
+        self, streamer: Streamer, plan: MemoryPlan, measure: Callable[[], MemoryAvailable]
+    ) -> CacheMonitor:
+        bounds = _cache_bounds(plan, self.settings, self.settings.cache_bytes)
+        monitor = CacheMonitor(streamer.native, bounds, measure, plan.compute_bytes)
+        weakref.finalize(self, monitor.stop)  # a model that nobody closes leaves no thread behind either
+        if self.settings.elastic:
+            monitor.start()
+        return monitor
 
     @property
     def streaming(self) -> bool:
@@ -80,7 +102,7 @@ class LoadedModel:
         """Counters since the load, and gauges of this moment."""
         if self.streamer is None:
             return replace(self._answers, resident_bytes=self.files.total_bytes)
-        return snapshot(self.streamer, self._answers)
+        return snapshot(self.streamer, self._answers, None if self.monitor is None else self.monitor.state)
 
     def count_tokens(
         self,
@@ -105,8 +127,15 @@ class LoadedModel:
         return ExpertMap() if self.streamer is None else expert_map(self.streamer)
 
     def resize_cache(self, nbytes: int) -> int:
-        """Set the expert cache's size in bytes, live; returns what was set: 0 on the plain path, which has none."""
-        return 0 if self.streamer is None else int(self.streamer.native.resize(nbytes))
+        """Set the expert cache's size in bytes, live; returns what was set: 0 on the plain path, which has none.
+
+        An elastic cache takes it as the most it may be, and less while memory is short.
+        """
+        if self.streamer is None:
+            return 0
+        if self.plan is None or self.monitor is None or not self.monitor.running:
+            return int(self.streamer.native.resize(nbytes))
+        return self.monitor.ask(_cache_bounds(self.plan, self.settings, nbytes))
 
     def start_trace(self, path: Path, max_bytes: int = MOST_BYTES) -> TraceStatus:
         """Record which experts each token uses to a new file, from the next token or prompt batch on. Any thread.
@@ -134,7 +163,8 @@ class LoadedModel:
     def apply(self, settings: EngineSettings) -> frozenset[str]:
         """Make `settings` take effect as far as they are live; returns the names of those that need a new load.
 
-        Between answers only. An automatic cache goes back to the size it was loaded with.
+        Between answers only. An automatic cache takes what is free, or, if it is not elastic, goes back to the size
+        it was loaded with.
         """
         changed = {
             name for name in EngineSettings.model_fields if getattr(settings, name) != getattr(self.settings, name)
@@ -146,7 +176,20 @@ class LoadedModel:
         if self.streamer is not None:
             self.streamer.apply(settings)
         self.settings = self.settings.model_copy(update={name: getattr(settings, name) for name in live})
+        if live & _CACHE_SETTINGS:
+            self._apply_cache()
         return frozenset(changed - live)
+
+    def _apply_cache(self) -> None:
+        wanted, plan, monitor = self.settings.cache_bytes, self.plan, self.monitor
+        if self.streamer is None or plan is None or monitor is None:
+            return
+        if self.settings.elastic:
+            monitor.ask(_cache_bounds(plan, self.settings, wanted))
+            monitor.start()
+        else:
+            monitor.stop()
+            self.streamer.native.resize(plan.cache_bytes if wanted is None else wanted)
 
     def check(self) -> None:
         """Raise `ReadFailedError` if reading an expert failed since the last call."""
@@ -156,6 +199,8 @@ class LoadedModel:
     def close(self) -> None:
         """Complete a trace, remember which experts were used, and free the model; safe to call twice."""
         self.stop_trace()
+        if self.monitor is not None:
+            self.monitor.stop()
         if self.streamer is not None and self._census is not None:
             with contextlib.suppress(CensusError):  # only speed is lost
                 self._census.save(self.streamer.native.uses())
@@ -168,17 +213,19 @@ def load(
     *,
     progress: Progress | None = None,
     cancelled: Cancelled | None = None,
+    measure: Callable[[], MemoryAvailable] = memory_available,
 ) -> LoadedModel:
     """Load `files`.
 
-    `progress` gets the share done (0 to 1) and what is being done; `cancelled` is asked between tensors.
+    `progress` gets the share done (0 to 1) and what is being done; `cancelled` is asked between tensors. `measure`
+    tells what memory there is, now and, for an elastic cache, as long as the model is loaded.
     Raises `LoadCancelledError`, `ModelFileError` (llama.cpp refused the file) or `GannetError` (no memory).
     """
     started = time.perf_counter()
     backends.load_cpu()
     settings = settings.model_copy(update={"context_length": _context_length(files, settings)})
     watch = _Watch(progress, cancelled)
-    plan = plan_memory(files, settings, memory_available())
+    plan = plan_memory(files, settings, measure())
     if not plan.streaming:
         llama = _load_llama(files, settings, watch, None)
         return LoadedModel(llama, files, settings, plan.notes, time.perf_counter() - started)
@@ -193,7 +240,14 @@ def load(
         streamer.correct_lookahead(state_folder(), settings.lookahead_correction)
     census = _open_census(streamer) if settings.census else None
     notes = plan.notes + streamer.notes
-    return LoadedModel(llama, files, settings, notes, time.perf_counter() - started, streamer, census)
+    seconds = time.perf_counter() - started
+    return LoadedModel(llama, files, settings, notes, seconds, streamer, census, plan, measure)
+
+
+def _cache_bounds(plan: MemoryPlan, settings: EngineSettings, wanted: int | None) -> CacheBounds:
+    """What an elastic cache keeps to; `wanted` is the most a user wants it to be, None: all experts."""
+    most = plan.expert_bytes if wanted is None else min(wanted, plan.expert_bytes)
+    return CacheBounds(min(plan.layer_bytes, most), most, max(settings.headroom_bytes, _LEAST_RESERVE))
 
 
 def _open_census(streamer: Streamer) -> CensusFile | None:

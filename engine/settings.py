@@ -40,6 +40,12 @@ class EngineSettings(BaseModel):
         ge=0,
         json_schema_extra=_extra("--headroom", "memory", unit="bytes", live=True),
     )
+    elastic: bool = Field(
+        True,
+        title="Elastic cache",
+        description="Make the expert cache smaller while other programs need memory, and larger again afterwards.",
+        json_schema_extra=_extra("--elastic", "memory", live=True),
+    )
     context_length: int = Field(
         4096,
         title="Context length",

@@ -45,7 +45,6 @@ class Streamer:
     def __init__(self, files: ModelFiles, settings: EngineSettings, cache_bytes: int) -> None:
         _native.register_backend()
         self.files = files
-        self._loaded_cache_bytes = self._wanted_cache_bytes = cache_bytes
         self._corrected = False
         self._correction_note: str | None = None
         self._layers = _layers(files)
@@ -100,15 +99,11 @@ class Streamer:
             raise ModelFileError(error)
 
     def apply(self, settings: EngineSettings) -> None:
-        """Make the live settings take effect; between answers only."""
+        """Make the live settings of reading take effect; between answers only."""
         self.native.set_io_threads(settings.io_threads)
         self.native.set_lookahead(settings.lookahead)
         self.native.set_prefetch_bar(_bar(settings))
         self.native.enable_corrections(self._corrected and settings.lookahead_correction)
-        wanted = self._loaded_cache_bytes if settings.cache_bytes is None else settings.cache_bytes
-        if wanted != self._wanted_cache_bytes:
-            self.native.resize(wanted)
-            self._wanted_cache_bytes = wanted
 
     def check(self) -> None:
         """Raise `ReadFailedError` if reading an expert failed since the last call."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import psutil
 
+from engine.elastic import CacheState
 from engine.memory import memory_available
 
 if TYPE_CHECKING:
@@ -16,7 +17,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Telemetry:
-    """Counters since the load, then gauges of this moment. The only declaration of a counter."""
+    """Counters since the load, then gauges of this moment. The only declaration of a counter.
+
+    `cache_bytes` is what the expert cache may hold now, `cache_most_bytes` what it may ever be; `cache_shrinks` and
+    `cache_grows` count how often it followed memory, `cache_reason` says why it has its size (`engine.elastic.Reason`).
+    """
 
     tokens_prompt: int = 0
     tokens_decoded: int = 0
@@ -44,6 +49,10 @@ class Telemetry:
     recall: Mapping[int, float] = field(default_factory=dict)
     cache_bytes: int = 0
     cache_used_bytes: int = 0
+    cache_most_bytes: int = 0
+    cache_shrinks: int = 0
+    cache_grows: int = 0
+    cache_reason: str = ""
     resident_bytes: int = 0
     kv_bytes: int = 0
     queue_demand: int = 0
@@ -66,8 +75,9 @@ _FIELDS = {f.name for f in fields(Telemetry)}
 _TIMES = {"read_seconds": "read_ns", "stall_seconds": "stall_ns", "expert_seconds": "expert_ns"}
 
 
-def snapshot(streamer: Streamer, answers: Telemetry) -> Telemetry:
+def snapshot(streamer: Streamer, answers: Telemetry, cache: CacheState | None) -> Telemetry:
     """The streamer's counters and gauges, with the token counts and times that only answers know."""
+    cache = cache or CacheState(streamer.native.cache_bytes)
     native = streamer.native
     counted = native.counters()
     values: dict[str, Any] = {
@@ -84,6 +94,10 @@ def snapshot(streamer: Streamer, answers: Telemetry) -> Telemetry:
         predict_seconds=counted["predict_ns"] / 1e9,
         cache_bytes=native.cache_bytes,
         cache_used_bytes=native.used_bytes,
+        cache_most_bytes=cache.most_bytes,
+        cache_shrinks=cache.shrinks,
+        cache_grows=cache.grows,
+        cache_reason=cache.reason,
         resident_bytes=native.resident_progress()[0],
         queue_demand=native.queued_demand,
         queue_prefetch=native.queued_prefetch,

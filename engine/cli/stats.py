@@ -20,6 +20,8 @@ def conversation_stats(conversation: Conversation) -> Iterator[str]:
     yield f"since load   {total.tokens_prompt} prompt tokens, {total.tokens_decoded} answered"
     if loaded.streaming:
         yield f"expert cache {format_bytes(total.cache_used_bytes)} of {format_bytes(total.cache_bytes)} used"
+        if total.cache_shrinks:
+            yield f"             made smaller {total.cache_shrinks} times: other programs needed memory"
         yield f"SSD          {format_bytes(total.bytes_read)} read, {total.stall_seconds:.1f} s waited for it"
     yield f"weights      {format_bytes(total.resident_bytes)} always in memory"
     for note in loaded.notes:

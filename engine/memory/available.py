@@ -7,7 +7,9 @@ from dataclasses import dataclass
 
 import psutil
 
-from engine.memory.cgroups import GroupMemory, tightest_group
+from engine.memory.cgroups import GroupFinder, GroupMemory
+
+_groups = GroupFinder()
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +32,7 @@ class MemoryAvailable:
 def memory_available() -> MemoryAvailable:
     """Measure now. Never fails: without a readable limit the machine's figures count."""
     machine = psutil.virtual_memory()
-    group = tightest_group() if sys.platform == "linux" else None
+    group = _groups.tightest() if sys.platform == "linux" else None
     return combine(machine.total, machine.available, group)
 
 

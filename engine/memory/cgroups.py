@@ -53,13 +53,30 @@ def tightest_group(root: Path = Path("/")) -> GroupMemory | None:
 
     `root` is the folder that holds `proc` and `sys`; tests give a tree of their own.
     """
-    groups = [group for folder, layout in _folders(root) if (group := _read_group(folder, layout)) is not None]
-    return min(groups, key=lambda group: group.available_bytes, default=None)
+    return GroupFinder(root).tightest()
 
 
-def _folders(root: Path) -> Iterator[tuple[Path, _Layout]]:
+class GroupFinder:
+    """Finds the tightest group again and again: where the groups lie is looked up once, and when it changes."""
+
+    def __init__(self, root: Path = Path("/")) -> None:
+        self._root = root
+        self._known = ("", tuple[tuple[Path, _Layout], ...]())
+
+    def tightest(self) -> GroupMemory | None:
+        """As `tightest_group`."""
+        memberships, folders = self._known
+        now = _text(self._root / "proc/self/cgroup")
+        if now != memberships:
+            folders = tuple(_folders(self._root, now))
+            self._known = now, folders
+        groups = [group for folder, layout in folders if (group := _read_group(folder, layout)) is not None]
+        return min(groups, key=lambda group: group.available_bytes, default=None)
+
+
+def _folders(root: Path, membership: str) -> Iterator[tuple[Path, _Layout]]:
     """The folders of this process's groups and their ancestors, as far up as they are visible."""
-    memberships = parse_memberships(_text(root / "proc/self/cgroup"))
+    memberships = parse_memberships(membership)
     for mount in parse_mounts(_text(root / "proc/self/mountinfo")):
         path = memberships.get("" if mount.version == 2 else "memory")
         if path is None:

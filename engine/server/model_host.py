@@ -9,7 +9,7 @@ import logging
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TypeVar
 
@@ -236,6 +236,8 @@ class ModelHost:
         thread.set_model(loaded, Conversations(memory, store), attempt.generation)
         with self._lock:
             self._loaded, self._model_id = loaded, attempt.model_id
+        if loaded.monitor is not None:
+            loaded.monitor.on_change = lambda change: self.state.cache_changed(asdict(change))
         for note in loaded.notes:
             _log.info("%s: %s", attempt.model_id, note)
         _log.info("%s loaded in %.1f s", attempt.model_id, loaded.load_seconds)

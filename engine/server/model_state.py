@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -68,3 +69,7 @@ class ModelState:
         self._health = replace(before, progress=share, phase=phase)
         if phase != before.phase or int(share * 100) != int(before.progress * 100):
             self._events.publish("progress", {"progress": share, "phase": phase})
+
+    def cache_changed(self, change: Mapping[str, Any]) -> None:
+        """The expert cache was given another size; publishes a `cache` event. Any thread."""
+        self._events.publish("cache", change)

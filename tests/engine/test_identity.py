@@ -7,6 +7,7 @@ greedy decoding after it is compared with stock llama.cpp in a process of its ow
 from __future__ import annotations
 
 import multiprocessing
+import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
@@ -110,6 +111,34 @@ def test_a_cache_that_changes_its_size_between_answers(stock: ProcessPoolExecuto
         for share in (1.0, 0.1, 0.5, 0.0, 0.3):
             loaded.resize_cache(round(share * expert_bytes(files)))
             assert compare(f"after a change to {share:.0%}", plain, record(loaded, PROMPT, DECODE, 7)) == []
+
+
+@pytest.mark.parametrize("batch", [1, 7, 64])
+def test_a_cache_that_changes_its_size_all_the_time(stock: ProcessPoolExecutor, tiny_model: Build, batch: int) -> None:
+    path = tiny_model(Recipe("qwen3moe", "Q4_K_M"))
+    [plain] = stock.submit(plain_recordings, path, [(batch, PROMPT)]).result()
+    files = open_model(path)
+    ended = threading.Event()
+    with load(files, settings(cache_bytes=expert_bytes(files), threads=2)) as loaded:
+
+        def resize_again_and_again() -> None:
+            dice = np.random.default_rng(3)
+            while not ended.wait(0.001):
+                loaded.resize_cache(int(dice.integers(0, expert_bytes(files))))
+
+        resizing = threading.Thread(target=resize_again_and_again)
+        resizing.start()
+        try:
+            wrong = [
+                line for _ in range(3) for line in compare("resized", plain, record(loaded, PROMPT, DECODE, batch))
+            ]
+        finally:
+            ended.set()
+            resizing.join()
+        telemetry = loaded.telemetry()
+    assert wrong == []
+    assert telemetry.cache_shrinks > 1
+    assert telemetry.cache_grows > 1
 
 
 def test_the_demo_model_tells_its_story_word_for_word_from_a_quarter_of_its_experts(demo_model: Path) -> None:

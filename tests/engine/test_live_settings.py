@@ -53,8 +53,32 @@ def test_a_setting_that_needs_a_new_load_is_named_and_left_alone(tiny_model: Bui
         assert (loaded.settings.ubatch, loaded.settings.io_threads) == (64, 3)
 
 
-def test_an_automatic_cache_returns_to_the_size_it_was_loaded_with(tiny_model: Build) -> None:
+def test_an_automatic_cache_takes_what_is_free_at_once(tiny_model: Build) -> None:
+    files = open_model(tiny_model(Recipe()))
+    experts = sum(expert.tensor.nbytes for expert in files.experts())
+    with load(files, STREAMED) as loaded:
+        loaded.apply(loaded.settings.model_copy(update={"cache_bytes": None}))
+        assert loaded.telemetry().cache_most_bytes == experts
+        assert loaded.telemetry().cache_reason == "asked for"
+        slot = loaded.streamer.native.cache_bytes // 16 if loaded.streamer else 0
+        assert loaded.telemetry().cache_bytes >= experts - slot
+        loaded.apply(loaded.settings.model_copy(update={"headroom_bytes": 1 << 60}))
+        assert loaded.telemetry().cache_bytes < experts // 2
+
+
+def test_an_elastic_cache_is_switched_off_and_on_while_the_model_is_loaded(tiny_model: Build) -> None:
     with load(open_model(tiny_model(Recipe())), STREAMED) as loaded:
+        assert loaded.monitor is not None
+        assert loaded.monitor.running
+        expected = tokens(loaded)
+        for elastic in (False, True, False):
+            assert loaded.apply(loaded.settings.model_copy(update={"elastic": elastic})) == frozenset()
+            assert loaded.monitor.running == elastic
+            assert tokens(loaded) == expected
+
+
+def test_an_automatic_cache_that_is_not_elastic_returns_to_the_size_it_was_loaded_with(tiny_model: Build) -> None:
+    with load(open_model(tiny_model(Recipe())), STREAMED.model_copy(update={"elastic": False})) as loaded:
         before = loaded.telemetry().cache_bytes
         loaded.apply(loaded.settings.model_copy(update={"cache_bytes": 1 << 20}))
         assert loaded.telemetry().cache_bytes > before

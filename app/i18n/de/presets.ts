@@ -64,6 +64,10 @@
    <translation>Löschen</translation>
   </message>
   <message>
+   <source>Elastic cache</source>
+   <translation>Elastischer Cache</translation>
+  </message>
+  <message>
    <source>Expert cache</source>
    <translation>Experten-Cache</translation>
   </message>
@@ -114,6 +118,10 @@
   <message>
    <source>Lookahead</source>
    <translation>Vorausschau</translation>
+  </message>
+  <message>
+   <source>Make the expert cache smaller while other programs need memory, and larger again afterwards.</source>
+   <translation>Verkleinert den Experten-Cache, während andere Programme Speicher brauchen, und vergrößert ihn danach wieder.</translation>
   </message>
   <message>
    <source>Measured on this computer for the model in use.</source>

@@ -145,6 +145,7 @@ void bind_model(nb::module_& m) {
         .def("set_prefetch_bar", &Model::set_prefetch_bar)
         .def_prop_ro("cache_bytes", [](Model& self) { return self.store().cache_bytes(); })
         .def_prop_ro("used_bytes", [](Model& self) { return self.store().used_bytes(); })
+        .def_prop_ro("held_bytes", [](Model& self) { return self.store().held_bytes(); })
         .def_prop_ro("queued_demand", [](Model& self) { return self.store().queued_demand(); })
         .def_prop_ro("queued_prefetch", [](Model& self) { return self.store().queued_prefetch(); })
         .def("take_error", [](Model& self) { return self.store().take_error(); })

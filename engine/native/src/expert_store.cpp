@@ -257,22 +257,41 @@ void ExpertStore::unbind(std::uint32_t id) {
     c.free.push_back(id);
 }
 
-// Gives up to `most` slots above the limit back to the system, as far as pins and reads allow.
+// Gives up to `most` slots above the limit back to the system, as far as pins and reads allow: unpin() and
+// finish() come back here for the rest.
 void ExpertStore::shrink(Class& c, std::uint32_t most) {
-    for (; c.used > c.limit && most > 0; most--) {
-        if (c.free.empty()) {
-            std::int32_t id = victim(c, false);
-            if (id < 0) id = victim(c, true);
-            if (id < 0) return;  // all pinned or being read: unpin() and finish() come back here
-            unbind(static_cast<std::uint32_t>(id));
-        }
+    if (c.used <= c.limit) return;
+    const std::uint32_t n = std::min(most, c.used - c.limit);
+    if (c.free.size() < n) empty_least_worth(c, n - static_cast<std::uint32_t>(c.free.size()));
+    for (std::uint32_t i = 0; i < n && !c.free.empty(); i++) {
         const std::uint32_t id = c.free.back();
         c.free.pop_back();
         c.pool->discard(id - c.first);
-        slots_[id].committed = false;
+        if (slots_[id].touched) c.touched--;
+        slots_[id].committed = slots_[id].touched = false;
         c.uncommitted.push_back(id);
         c.used--;
     }
+}
+
+// Evicts up to n experts at once, predicted ones last: a look at every slot for each would take too long.
+void ExpertStore::empty_least_worth(Class& c, std::uint32_t n) {
+    struct Candidate {
+        bool shielded;
+        Worth worth;
+        std::uint32_t id;
+    };
+    std::vector<Candidate> candidates;
+    for (std::uint32_t id = c.first; id < c.first + c.pool->max_slots(); id++) {
+        const Slot& s = slots_[id];
+        if (s.key == kNone || s.pins > 0 || s.in_flight > 0) continue;
+        candidates.push_back({residency_.shielded(s.key), residency_.worth(s.key), id});
+    }
+    const auto last = candidates.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(n, candidates.size()));
+    std::partial_sort(candidates.begin(), last, candidates.end(), [](const Candidate& a, const Candidate& b) {
+        return a.shielded != b.shielded ? b.shielded : a.worth < b.worth;
+    });
+    std::for_each(candidates.begin(), last, [this](const Candidate& candidate) { unbind(candidate.id); });
 }
 
 // ---------------------------------------------------------------- compute
@@ -437,6 +456,13 @@ std::uint64_t ExpertStore::used_bytes() const {
     const std::lock_guard<std::mutex> lock(mutex_);
     std::uint64_t total = 0;
     for (const Class& c : classes_) total += (c.used - c.free.size()) * c.pool->slot_bytes();
+    return total;
+}
+
+std::uint64_t ExpertStore::held_bytes() const {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    std::uint64_t total = 0;
+    for (const Class& c : classes_) total += c.touched * c.pool->slot_bytes();
     return total;
 }
 

@@ -116,6 +116,8 @@ class ExpertStore {
     std::uint64_t resize(std::uint64_t bytes);
     std::uint64_t cache_bytes() const;
     std::uint64_t used_bytes() const;
+    // Memory that slots hold, whether they are used now or not: what the system would get back.
+    std::uint64_t held_bytes() const;
     std::size_t queued_demand() const;
     std::size_t queued_prefetch() const;
     // The answer being computed cannot be: take_error() will say this, if nothing was wrong before.
@@ -145,6 +147,7 @@ class ExpertStore {
         bool speculative = false;  // bound by a prediction, not used yet
         bool doomed = false;       // to be freed when its reads in flight have ended
         bool committed = false;
+        bool touched = false;  // something was read into it since it was committed: it holds memory
     };
     struct Held {
         std::uint32_t slot = 0;
@@ -154,7 +157,8 @@ class ExpertStore {
         std::unique_ptr<SlotPool> pool;
         std::uint32_t first = 0;  // id of its first slot
         std::uint32_t limit = 0;  // slots that may hold memory
-        std::uint32_t used = 0;   // slots that do
+        std::uint32_t used = 0;   // slots that do, or will as soon as they are read into
+        std::uint32_t touched = 0;
         std::uint64_t bytes = 0;  // of all its experts in the file, the share of the budget
         std::vector<Held> held;   // its slots that hold an expert, in any order: what may be evicted
         std::vector<std::uint32_t> uncommitted;
@@ -189,6 +193,7 @@ class ExpertStore {
     void bind(std::uint32_t slot, Key key, bool speculative);
     void unbind(std::uint32_t slot);
     void shrink(Class& c, std::uint32_t most);
+    void empty_least_worth(Class& c, std::uint32_t n);
     void request(std::uint32_t slot, std::uint32_t parts, bool demand);
     void request_part(std::uint32_t slot, std::uint32_t part, bool demand);
     void cancel(std::uint32_t slot);

@@ -177,6 +177,8 @@ void ExpertStore::finish(const ReadChunk& chunk, const std::string& error) {
     if (queue_.serving_demand() + queue_.serving_prefetch() == 0) drive_busy_ += now_ns() - drive_since_;
     s.in_flight--;
     p.pending &= ~bits;
+    if (!s.touched) class_of_slot(chunk.slot).touched++;
+    s.touched = true;
     if (!error.empty()) {
         p.missing |= bits;
         p.state.store(State::kFailed, std::memory_order_release);

@@ -238,12 +238,42 @@ TEST_CASE("the cache gives memory back as soon as the layer that holds it has ru
     CHECK(rig.store->resize(0) == 2 * Rig::kSlotBytes);
     CHECK(rig.store->used_bytes() == 6 * Rig::kSlotBytes);
     CHECK(rig.right(0, experts, slots));
+    CHECK(rig.store->held_bytes() == 6 * Rig::kSlotBytes);
     rig.store->release(slots.data(), 6);
     CHECK(rig.store->used_bytes() == 2 * Rig::kSlotBytes);
+    CHECK(rig.store->held_bytes() == 2 * Rig::kSlotBytes);
     CHECK(rig.store->resize(1U << 30) == 24 * Rig::kSlotBytes);
     CHECK(rig.run(0, experts));
     CHECK(rig.run(1, experts));
     CHECK(rig.store->used_bytes() == 12 * Rig::kSlotBytes);
+}
+
+TEST_CASE("memory that no expert has been read into is not held yet") {
+    Rig rig(8, 4, true);
+    CHECK(rig.store->held_bytes() == 0);
+    const Experts experts{0, 1, 2};
+    std::vector<std::int32_t> slots(3);
+    rig.store->acquire(0, experts.data(), 3, kAllParts, slots.data());
+    rig.gate.await(4);
+    CHECK(rig.store->used_bytes() == 3 * Rig::kSlotBytes);
+    CHECK(rig.store->held_bytes() == 0);
+    rig.gate.open();
+    CHECK(rig.right(0, experts, slots));
+    CHECK(rig.store->held_bytes() == 3 * Rig::kSlotBytes);
+    rig.store->release(slots.data(), 3);
+}
+
+TEST_CASE("a cache made much smaller keeps the experts used most, and those the coming layer is expected to use") {
+    Rig rig(12);
+    for (std::uint32_t e = 0; e < 10; e++) {
+        for (std::uint32_t times = 0; times <= e; times++) CHECK(rig.run(0, {e}));
+    }
+    rig.predict(1, {5});
+    while (rig.store->queued_prefetch() > 0) std::this_thread::yield();
+    CHECK(rig.store->resize(4 * Rig::kSlotBytes) == 4 * Rig::kSlotBytes);
+    const std::vector<std::uint8_t> resident = rig.store->resident();
+    for (std::uint32_t e = 0; e < 10; e++) CHECK(resident[rig.key(0, e)] == (e >= 7 ? 1 : 0));
+    CHECK(resident[rig.key(1, 5)] == 1);
 }
 
 TEST_CASE("a cache made smaller while a guess is being read shrinks when the read has landed") {

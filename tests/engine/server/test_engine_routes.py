@@ -121,6 +121,21 @@ def test_models_are_loaded_by_the_requests_that_name_them(empty: ServerProcess) 
     assert empty.health()["state"] == "empty"
 
 
+def test_a_change_of_the_caches_size_is_an_event_and_shows_in_the_telemetry(empty: ServerProcess) -> None:
+    body = {"model": "demo-moe", "settings": {"cache_bytes": 20 << 20}}
+    assert empty.http.post("/engine/load", json=body).status_code == 202
+    empty.wait_ready()
+    before = empty.http.get("/engine/telemetry").json()
+    assert (before["cache_most_bytes"], before["cache_reason"]) == (20 << 20, "start")
+    last = events(empty, 2)[-1][1]
+    smaller = empty.http.post("/engine/cache", json={"bytes": 12 << 20}).json()["bytes"]
+    [change] = [data for name, _, data in events(empty, 3, last) if name == "cache"]
+    expected = {"before_bytes": before["cache_bytes"], "cache_bytes": smaller, "reason": "asked for"}
+    assert change == expected | {"source": change["source"]} and change["source"]
+    after = empty.http.get("/engine/telemetry").json()
+    assert (after["cache_bytes"], after["cache_most_bytes"], after["cache_shrinks"]) == (smaller, 12 << 20, 1)
+
+
 def test_shutdown_ends_the_process(empty: ServerProcess) -> None:
     with empty.http.stream("GET", "/engine/events") as stream:
         next(stream.iter_lines())
