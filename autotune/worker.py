@@ -264,9 +264,9 @@ class Worker:
 def _measured(settings: Mapping[str, Any]) -> EngineSettings:
     """The settings without the census: what former sessions have learnt would favour the arm that comes first.
 
-    Nor does the cache follow memory: it stays as large as an arm says.
+    Nor do the cache and the number of threads follow memory and the plug: they stay what an arm says.
     """
-    return make_settings({**settings, "census": False, "elastic": False})
+    return make_settings({**settings, "census": False, "elastic": False, "save_battery": False})
 
 
 def _answer(

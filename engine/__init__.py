@@ -2,8 +2,8 @@
 
 from importlib.metadata import version
 
-from engine.openmp import settle_waiting
+from engine.openmp import settle_openmp
 
 __version__ = version("gannet")
 
-settle_waiting()
+settle_openmp()

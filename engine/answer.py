@@ -183,6 +183,7 @@ class _Run:
 
     def events(self) -> Iterator[Event]:
         limit = self._token_limit()
+        self._loaded.settle_threads()
         self._reused = context_state.keep_prefix(self._llama, self._prompt)
         reason: FinishReason = "cancelled"
         self._stop_flag.attach(self._llama.ctx)

@@ -23,7 +23,7 @@ from engine.errors import GannetError, LoadCancelledError, ModelFileError
 from engine.gguf import ModelFiles
 from engine.memory import MemoryAvailable, MemoryPlan, memory_available, plan_memory
 from engine.places import state_folder
-from engine.processors import available_cores
+from engine.processors import compute_threads
 from engine.settings import EngineSettings, live_settings
 from engine.sizes import format_bytes
 from engine.streaming import Streamer
@@ -170,15 +170,19 @@ class LoadedModel:
             name for name in EngineSettings.model_fields if getattr(settings, name) != getattr(self.settings, name)
         }
         live = changed & live_settings()
-        if "threads" in live:
-            threads = settings.threads or available_cores()
-            llama_cpp.llama_set_n_threads(self.llama.ctx, threads, threads)
         if self.streamer is not None:
             self.streamer.apply(settings)
         self.settings = self.settings.model_copy(update={name: getattr(settings, name) for name in live})
+        self.settle_threads()
         if live & _CACHE_SETTINGS:
             self._apply_cache()
         return frozenset(changed - live)
+
+    def settle_threads(self) -> None:
+        """Compute on as many threads as the settings, and whether the machine is on battery, want; between answers."""
+        threads = _threads(self.settings)
+        if threads != llama_cpp.llama_n_threads(self.llama.ctx):
+            llama_cpp.llama_set_n_threads(self.llama.ctx, threads, threads)
 
     def _apply_cache(self) -> None:
         wanted, plan, monitor = self.settings.cache_bytes, self.plan, self.monitor
@@ -280,8 +284,12 @@ def _context_length(files: ModelFiles, settings: EngineSettings) -> int:
     return min(settings.context_length, files.context_length or settings.context_length)
 
 
+def _threads(settings: EngineSettings) -> int:
+    return settings.threads or compute_threads(settings.save_battery)
+
+
 def _make_llama(files: ModelFiles, settings: EngineSettings) -> llama_cpp.Llama:
-    threads = settings.threads or available_cores()
+    threads = _threads(settings)
     return llama_cpp.Llama(
         str(files.paths[0]),
         n_ctx=settings.context_length,

@@ -65,10 +65,16 @@ class EngineSettings(BaseModel):
     threads: int | None = Field(
         None,
         title="Compute threads",
-        description="Threads that compute. Automatic: the physical cores this program may use.",
+        description="Threads that compute. Automatic: one for each fast core this program may use.",
         ge=1,
         le=1024,
         json_schema_extra=_extra("--threads", "compute", unit="threads", live=True),
+    )
+    save_battery: bool = Field(
+        True,
+        title="Save the battery",
+        description="On battery compute on half of the cores, unless a number of threads is set.",
+        json_schema_extra=_extra("--save-battery", "compute", live=True),
     )
     io_threads: int = Field(
         8,

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import ctypes
 import os
 import platform
-import struct
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -17,17 +15,16 @@ from autotune.control import Control
 from autotune.facts import ModelFacts
 from autotune.ggml import ggml
 from autotune.probes.probe import Probe
-from engine.processors import available_cores, container_quota
-
-_SYSFS = Path("/sys/devices")
+from engine.processors import available_cores, container_quota, efficient_cores
 
 
 @dataclass(frozen=True)
 class CoresResult:
     """`physical`, `logical`: of the machine. `usable`: logical processors this process may run on (affinity, quota).
 
-    `usable_cores`: the physical cores among them. `performance` and `efficiency` are physical cores where a machine
-    has two kinds, else all and 0. `quota` is a container's limit in processors.
+    `usable_cores`: the physical cores to compute on among them, only the fast ones where there are two kinds.
+    `performance` and `efficiency` are physical cores where a machine has two kinds, else all and 0. `quota` is a
+    container's limit in processors.
     """
 
     name: str
@@ -52,7 +49,7 @@ def probe_cores() -> CoresResult:
     usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else logical
     if quota is not None:
         usable = max(1, min(usable, round(quota + 0.49)))
-    efficiency = min(efficiency_cores(), max(0, physical - 1))
+    efficiency = min(efficient_cores(), max(0, physical - 1))
     load = _load()
     notes = []
     if quota is not None:
@@ -101,28 +98,6 @@ def processor_name() -> str:
     return platform.processor() or platform.machine()
 
 
-def efficiency_cores(sysfs: Path = _SYSFS) -> int:
-    """Physical cores of the slower kind; 0 where all are alike or the system does not say."""
-    if sys.platform == "darwin":
-        return int(_sysctl("hw.perflevel1.physicalcpu") or 0)
-    if sys.platform == "win32":
-        return _windows_efficiency_cores()
-    atom = _text(sysfs / "cpu_atom" / "cpus").strip()
-    if atom:
-        return count_list(atom)
-    capacities = [int(_text(p) or 0) for p in sorted((sysfs / "system" / "cpu").glob("cpu[0-9]*/cpu_capacity"))]
-    return sum(c < max(capacities) for c in capacities) if capacities else 0
-
-
-def count_list(text: str) -> int:
-    """Length of a kernel list such as "0-3,8,10-11"."""
-    total = 0
-    for part in text.split(","):
-        first, _, last = part.partition("-")
-        total += int(last or first) - int(first) + 1
-    return total
-
-
 def _text(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8", errors="replace")
@@ -136,22 +111,6 @@ def _sysctl(name: str) -> str:
     except OSError:
         return ""
     return done.stdout.strip()
-
-
-def _windows_efficiency_cores() -> int:
-    """`GetLogicalProcessorInformationEx(RelationProcessorCore)`: cores below the highest efficiency class."""
-    kernel = ctypes.WinDLL("kernel32")  # type: ignore[attr-defined,unused-ignore]
-    size = ctypes.c_uint32(0)
-    kernel.GetLogicalProcessorInformationEx(0, None, ctypes.byref(size))
-    buffer = ctypes.create_string_buffer(size.value)
-    if not size.value or not kernel.GetLogicalProcessorInformationEx(0, buffer, ctypes.byref(size)):
-        return 0
-    classes, at = [], 0
-    while at < size.value:
-        (length,) = struct.unpack_from("<I", buffer.raw, at + 4)
-        classes.append(buffer.raw[at + 9])  # Relationship, Size, Flags, EfficiencyClass
-        at += length
-    return sum(c < max(classes) for c in classes)
 
 
 def _run(facts: ModelFacts | None, control: Control) -> CoresResult:

@@ -96,9 +96,9 @@ def settings_of(task: Task, files: ModelFiles) -> EngineSettings:
     context = task.prompt_tokens + task.tokens + _SPARE_CONTEXT
     # A census would know the prompt from the run before: it is neither read nor written here. Nor does a trained
     # lookahead count: what is claimed is what every user has. A cache that follows what the machine has free would be
-    # of another size in every run.
+    # of another size in every run, and a plug must not change the threads.
     values: dict[str, Any] = {"context_length": context, "plain": task.plain}
-    values |= {"census": False, "lookahead_correction": False, "elastic": False}
+    values |= {"census": False, "lookahead_correction": False, "elastic": False, "save_battery": False}
     if task.cache is not None:
         values["cache_bytes"] = parse_size(task.cache).resolve(experts)
     return make_settings(values | dict(task.settings))

@@ -74,7 +74,7 @@ def slow_drive(monkeypatch: pytest.MonkeyPatch) -> None:
 def one_core(monkeypatch: pytest.MonkeyPatch) -> None:
     """Threads that compute are not what is measured here, and on a busy machine they wait for each other."""
     monkeypatch.setattr("autotune.tuner.available_cores", lambda: 1)
-    monkeypatch.setattr("engine.loader.available_cores", lambda: 1)
+    monkeypatch.setattr("engine.loader.compute_threads", lambda save_battery: 1)
 
 
 @pytest.mark.usefixtures("slow_drive", "one_core")

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import llama_cpp
+import pytest
 
 from engine.answer import AnswerOptions, Finished, answer
 from engine.gguf import open_model
@@ -84,3 +85,18 @@ def test_an_automatic_cache_that_is_not_elastic_returns_to_the_size_it_was_loade
         assert loaded.telemetry().cache_bytes > before
         loaded.apply(loaded.settings.model_copy(update={"cache_bytes": None}))
         assert loaded.telemetry().cache_bytes == before
+
+
+def test_an_answer_after_the_plug_was_pulled_takes_fewer_threads(
+    tiny_model: Build, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("engine.processors.available_cores", lambda: 8)
+    monkeypatch.setattr("engine.processors.on_battery", lambda: False)
+    with load(open_model(tiny_model(Recipe())), STREAMED.model_copy(update={"threads": None})) as loaded:
+        assert llama_cpp.llama_n_threads(loaded.llama.ctx) == 8
+        expected = tokens(loaded)
+        monkeypatch.setattr("engine.processors.on_battery", lambda: True)
+        assert tokens(loaded) == expected
+        assert llama_cpp.llama_n_threads(loaded.llama.ctx) == 4
+        loaded.apply(loaded.settings.model_copy(update={"save_battery": False}))
+        assert llama_cpp.llama_n_threads(loaded.llama.ctx) == 8

@@ -160,6 +160,10 @@
    <translation>An</translation>
   </message>
   <message>
+   <source>On battery compute on half of the cores, unless a number of threads is set.</source>
+   <translation>Rechnet im Akkubetrieb auf der Hälfte der Kerne, wenn keine Anzahl von Threads eingestellt ist.</translation>
+  </message>
+  <message>
    <source>Plain llama.cpp</source>
    <translation>Reines llama.cpp</translation>
   </message>
@@ -210,6 +214,10 @@
   <message>
    <source>Save as…</source>
    <translation>Speichern als …</translation>
+  </message>
+  <message>
+   <source>Save the battery</source>
+   <translation>Akku schonen</translation>
   </message>
   <message>
    <source>Seed</source>
@@ -264,8 +272,8 @@
    <translation>Dieses Modell ist für {limit} Token Kontext gemacht; mehr wird nicht verwendet.</translation>
   </message>
   <message>
-   <source>Threads that compute. Automatic: the physical cores this program may use.</source>
-   <translation>Threads, die rechnen. Automatisch: die physischen Kerne, die dieses Programm benutzen darf.</translation>
+   <source>Threads that compute. Automatic: one for each fast core this program may use.</source>
+   <translation>Threads, die rechnen. Automatisch: einer für jeden schnellen Kern, den dieses Programm benutzen darf.</translation>
   </message>
   <message>
    <source>Threads that read experts from the SSD at the same time.</source>

@@ -13,7 +13,7 @@ from autotune.ggml import CPU, ggml
 from autotune.probes import CORES, PROBES, Probe, read, run_probes
 from autotune.probes.bandwidth import probe_bandwidth
 from autotune.probes.compute import ComputeResult, probe_compute, thread_counts
-from autotune.probes.cores import CoresResult, count_list, efficiency_cores, probe_cores
+from autotune.probes.cores import CoresResult, probe_cores
 from autotune.probes.gpu import probe_gpus
 from autotune.probes.memory import probe_memory
 from autotune.probes.volume import block_device, mount_of, probe_volume
@@ -54,23 +54,6 @@ def test_the_volume_of_a_real_file_is_described(tmp_path: Path) -> None:
     found = probe_volume(path)
     assert found.kind in {"ssd", "hard disk", "memory", "network", "removable", "unknown"}
     assert found.file_system
-
-
-def test_kernel_lists_are_counted() -> None:
-    assert count_list("0-3,8,10-11") == 7
-    assert count_list("5") == 1
-
-
-def test_efficient_cores_are_told_from_fast_ones(tmp_path: Path) -> None:
-    (tmp_path / "cpu_atom").mkdir()
-    (tmp_path / "cpu_atom" / "cpus").write_text("16-23\n")
-    assert efficiency_cores(tmp_path) == 8
-    arm = tmp_path / "arm"
-    for i, capacity in enumerate([400, 400, 1024, 1024]):
-        (arm / "system" / "cpu" / f"cpu{i}").mkdir(parents=True)
-        (arm / "system" / "cpu" / f"cpu{i}" / "cpu_capacity").write_text(str(capacity))
-    assert efficiency_cores(arm) == 2
-    assert efficiency_cores(tmp_path / "nothing") == 0
 
 
 def test_this_machines_processor_is_described() -> None:
