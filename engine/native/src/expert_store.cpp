@@ -274,7 +274,7 @@ void ExpertStore::shrink(Class& c, std::uint32_t most) {
     }
 }
 
-// Evicts up to n experts at once, predicted ones last: a look at every slot for each would take too long.
+// Evicts up to n experts at once, predicted ones last: a look at all of them for each would take too long.
 void ExpertStore::empty_least_worth(Class& c, std::uint32_t n) {
     struct Candidate {
         bool shielded;
@@ -282,10 +282,10 @@ void ExpertStore::empty_least_worth(Class& c, std::uint32_t n) {
         std::uint32_t id;
     };
     std::vector<Candidate> candidates;
-    for (std::uint32_t id = c.first; id < c.first + c.pool->max_slots(); id++) {
-        const Slot& s = slots_[id];
-        if (s.key == kNone || s.pins > 0 || s.in_flight > 0) continue;
-        candidates.push_back({residency_.shielded(s.key), residency_.worth(s.key), id});
+    for (const Held& h : c.held) {
+        const Slot& s = slots_[h.slot];
+        if (s.pins > 0 || s.in_flight > 0) continue;
+        candidates.push_back({residency_.shielded(h.key), residency_.worth(h.key), h.slot});
     }
     const auto last = candidates.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(n, candidates.size()));
     std::partial_sort(candidates.begin(), last, candidates.end(), [](const Candidate& a, const Candidate& b) {
