@@ -40,12 +40,18 @@ class ResizableCache(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class CacheChange:
-    """The cache was given another size. `source`: whose memory decided, as in `MemoryAvailable.source`."""
+    """The cache was given another size.
+
+    Attributes:
+        reason, source: why, and whose memory decided (as in `MemoryAvailable.source`).
+        seconds: time it took, memory given back to the system included.
+    """
 
     before_bytes: int
     cache_bytes: int
     reason: Reason
     source: str
+    seconds: float
 
 
 class CacheMonitor:
@@ -123,13 +129,14 @@ class CacheMonitor:
         return self._policy.next_look_s(sample)
 
     def _resize(self, nbytes: int, reason: Reason, source: str) -> CacheChange | None:
-        before = self._cache.cache_bytes
+        before, began = self._cache.cache_bytes, time.perf_counter()
         now = self._cache.resize(nbytes)
+        seconds = time.perf_counter() - began
         state = self._state
         self._state = CacheState(
             self._policy.bounds.most_bytes, state.shrinks + (now < before), state.grows + (now > before), reason
         )
-        return CacheChange(before, now, reason, source) if now != before else None
+        return CacheChange(before, now, reason, source, seconds) if now != before else None
 
     def _tell(self, change: CacheChange) -> None:
         sizes = f"{format_bytes(change.cache_bytes)} instead of {format_bytes(change.before_bytes)}"

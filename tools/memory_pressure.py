@@ -161,7 +161,7 @@ def _answer(args: argparse.Namespace) -> Report:
 
 def _line(change: CacheChange, seconds: float) -> str:
     sizes = f"{format_bytes(change.before_bytes)} to {format_bytes(change.cache_bytes)}"
-    return f"{seconds:7.2f} s  {sizes}: {change.reason} ({change.source})"
+    return f"{seconds:7.2f} s  {sizes} in {change.seconds * 1e3:.0f} ms: {change.reason} ({change.source})"
 
 
 @contextmanager

@@ -59,16 +59,16 @@ def _second_speed(record: ArmRecord) -> float | None:
     return record.answers[1][0] if len(record.answers) == 2 else None
 
 
-def _speed_drift(record: ArmRecord) -> float | None:
-    return _size_of_drift([speed for speed, _ in record.answers])
+def _speed_drift(parts: Sequence[tuple[float, int]]) -> float | None:
+    return _size_of_drift([speed for speed, _ in parts])
 
 
-def _memory_drift(record: ArmRecord) -> float | None:
-    return _size_of_drift([memory for _, memory in record.answers])
+def _memory_drift(parts: Sequence[tuple[float, int]]) -> float | None:
+    return _size_of_drift([memory for _, memory in parts])
 
 
 def _size_of_drift(values: Sequence[float]) -> float | None:
-    moved = drift(values[1:])  # the first answer fills the cache
+    moved = drift(values[1:])  # the first part fills the cache
     return None if moved is None else abs(moved)
 
 
@@ -111,7 +111,9 @@ FIGURES: Mapping[str, Figure] = {
         "first token over bound", ".2f", lambda r: _ratio(r.first_token_s, first_token_bound(r))
     ),
     "first_over_tenth": Figure("first tokens over tenth", ".2f", first_over_tenth),
-    "speed_drift": Figure("drift of speed", ".1%", _speed_drift),
-    "memory_drift": Figure("drift of memory", ".1%", _memory_drift),
+    "speed_drift": Figure("drift of speed", ".1%", lambda r: _speed_drift(r.answers)),
+    "memory_drift": Figure("drift of memory", ".1%", lambda r: _memory_drift(r.answers)),
+    "block_speed_drift": Figure("drift of speed within it", ".1%", lambda r: _speed_drift(r.blocks)),
+    "block_memory_drift": Figure("drift of memory within it", ".1%", lambda r: _memory_drift(r.blocks)),
 }
 """Every figure by its name."""

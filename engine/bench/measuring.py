@@ -39,6 +39,7 @@ class Task:
     tokens: int
     warm_tokens: int
     repeats: int = 1
+    blocks: int = 0
     plain: bool = False
     cache: str | None = None
     settings: Mapping[str, int] = field(default_factory=dict)
@@ -54,6 +55,7 @@ class _Marks:
     warm: Telemetry
     end: Telemetry
     times: list[float] = field(default_factory=list)
+    memory: list[int] = field(default_factory=list)
     distinct: int = 0
     faults: int = 0
 
@@ -108,9 +110,12 @@ def _answer(loaded: LoadedModel, prompt: Sequence[int], task: Task, begin: float
     options = AnswerOptions(max_tokens=task.tokens, temperature=0.0, ignore_end=True)
     now = loaded.telemetry()
     marks = _Marks(now, now, now, now)
+    ends = block_ends(task.tokens - 1, task.blocks)
     for event in answer(loaded, prompt, options, started=begin):
         if isinstance(event, Piece):
             marks.times.append(time.perf_counter())
+            if len(marks.times) - 1 in ends:
+                marks.memory.append(_memory())
             if len(marks.times) == 1:
                 marks.prompt = loaded.telemetry()
                 marks.distinct = _distinct_bytes(loaded)
@@ -121,6 +126,21 @@ def _answer(loaded: LoadedModel, prompt: Sequence[int], task: Task, begin: float
             marks.end, marks.faults = loaded.telemetry(), _major_faults() - marks.faults
             return event, marks
     raise AssertionError("an answer ends with Finished")
+
+
+def block_ends(tokens: int, blocks: int) -> list[int]:
+    """Numbers of the tokens with which each of `blocks` parts of `tokens` ends, as equal as can be."""
+    return [tokens * (i + 1) // blocks for i in range(blocks)] if 0 < blocks <= tokens else []
+
+
+def _block_figures(times: Sequence[float], memory: Sequence[int]) -> list[tuple[float, int]]:
+    """Of each block, tokens per second and memory at its end; `times` of all tokens, the first one included."""
+    ends = block_ends(len(times) - 1, len(memory))
+    starts = [0, *ends[:-1]]
+    return [
+        ((end - start) / (times[end] - times[start]), nbytes)
+        for start, end, nbytes in zip(starts, ends, memory, strict=True)
+    ]
 
 
 def _distinct_bytes(loaded: LoadedModel) -> int:
@@ -150,6 +170,7 @@ def _figures(files: ModelFiles, finished: Finished, marks: _Marks, task: Task) -
         "token_s": [round(b - a, 5) for a, b in itertools.pairwise(times)],
         "resident_bytes": result.resident_bytes,
         "major_faults": marks.faults,
+        "blocks": _block_figures(times, marks.memory),
     }
     if counted > 0:
         figures["decode_tok_s"] = counted / (times[-1] - times[task.warm_tokens])

@@ -12,6 +12,8 @@ from engine.bench.statistics import Spread, spread
 from engine.bench.suites import SUITES, Claim, Suite
 from engine.sizes import format_bytes
 
+_FEW_ANSWERS = 2  # so many are compared in columns of their own
+
 
 @dataclass(frozen=True)
 class Table:
@@ -49,10 +51,24 @@ def _suite_tables(runs: Sequence[ArmRecord], everything: Sequence[ArmRecord]) ->
     title = f"{suite.title}: {origin.model}"
     header = ("arm", "runs", *(FIGURES[name].title for name in columns), "same text as llama.cpp")
     yield Table(title, header, tuple(rows), tuple(_notes(suite, runs)))
+    for run in runs:
+        yield from _part_tables(title, run)
     verdicts = [verdict for claim in suite.claims if (verdict := judge(claim, runs)).measured is not None]
     if verdicts:
         header = ("claim", "measured", "of", "")
         yield Table(f"{title}: claims", header, tuple(_verdict_row(verdict) for verdict in verdicts))
+
+
+def _part_tables(title: str, run: ArmRecord) -> Iterator[Table]:
+    """Speed and memory of each answer of a long run, and of each part of a long answer."""
+    for what, parts in (("answer", run.answers if len(run.answers) > _FEW_ANSWERS else ()), ("block", run.blocks)):
+        rows = tuple(
+            (str(number), f"{speed:.2f}", f"{nbytes / (1 << 30):.3f}")
+            for number, (speed, nbytes) in enumerate(parts, 1)
+        )
+        if rows:
+            header = (what, "decode, tok/s", "memory of the process at its end, GiB")
+            yield Table(f"{title}: {run.origin.arm}, {what} by {what}", header, rows)
 
 
 def _notes(suite: Suite, runs: Sequence[ArmRecord]) -> Iterator[str]:

@@ -41,6 +41,7 @@ class ArmRecord:
         group_peak_bytes: highest use of the memory group, page cache included. rss_peak_bytes: of the process alone.
         major_faults: pages that had to be read from the drive while decoding.
         answers: of each answer, speed in tokens per second and resident memory at its end.
+        blocks: the same of each of the equal parts of the first answer.
     """
 
     origin: Origin
@@ -75,6 +76,7 @@ class ArmRecord:
     oom_kills: int | None = None
     major_faults: int | None = None
     answers: tuple[tuple[float, int], ...] = ()
+    blocks: tuple[tuple[float, int], ...] = ()
     notes: tuple[str, ...] = ()
 
 

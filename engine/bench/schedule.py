@@ -104,6 +104,7 @@ def _run_arm(plan: Plan, arm: Arm, origin: Origin) -> ArmRecord:
         tokens=suite.tokens if arm.tokens is None else arm.tokens,
         warm_tokens=suite.warm_tokens if arm.warm_tokens is None else arm.warm_tokens,
         repeats=suite.repeats if arm.repeats is None else arm.repeats,
+        blocks=suite.blocks,
         plain=arm.plain,
         cache=arm.cache,
         settings=arm.settings,

@@ -61,6 +61,7 @@ class Suite:
         prompt_tokens: length of the prompt. tokens: how many are decoded.
         warm_tokens: of these, the first ones that the decode figures leave out.
         repeats: answers one after the other in one process, from an empty context each.
+        blocks: parts of the first answer whose speed and memory are told one by one.
         columns: figures that the table of the suite shows.
         caches: cache sizes to compare where the command line names none.
     """
@@ -74,6 +75,7 @@ class Suite:
     tokens: int = 48
     warm_tokens: int = 8
     repeats: int = 1
+    blocks: int = 0
     caches: tuple[str, ...] = CACHES
 
     def expanded(self, caches: Sequence[str]) -> Suite:
@@ -212,15 +214,30 @@ _ALL = (
     ),
     Suite(
         "endurance",
-        "Ten answers of 1,000 tokens",
-        (STREAMED,),
+        "Ten answers of 1,000 tokens in one process",
+        (replace(STREAMED, rounds=1),),
         (
             Claim("speed_drift", _AT_4000, 0.03, direction="at most"),
             Claim("memory_drift", _AT_4000, 0.03, direction="at most"),
+            Claim("oom_kills", _AT_4000, 0, direction="at most"),
         ),
         ("decode_tok_s", "speed_drift", "memory_drift", "rss_gib", "peak_gib", "oom_kills"),
         tokens=1000,
         repeats=10,
+        caches=("4000MiB",),
+    ),
+    Suite(
+        "long-answer",
+        "One answer of 10,000 tokens in a context of 16,384",
+        (replace(STREAMED, rounds=1, settings={"context_length": 16384}),),
+        (
+            Claim("block_memory_drift", _AT_4000, 0.03, direction="at most"),
+            Claim("peak_over_limit", _AT_4000, 1, direction="at most"),
+            Claim("oom_kills", _AT_4000, 0, direction="at most"),
+        ),
+        ("decode_tok_s", "block_speed_drift", "block_memory_drift", "rss_gib", "peak_gib", "oom_kills"),
+        tokens=10000,
+        blocks=10,
         caches=("4000MiB",),
     ),
 )

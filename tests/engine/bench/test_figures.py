@@ -44,6 +44,13 @@ def test_drift_leaves_out_the_answer_that_fills_the_cache() -> None:
     assert figure("memory_drift", answers=answers) == pytest.approx(0.04)
 
 
+def test_drift_within_an_answer_is_told_from_drift_between_answers() -> None:
+    blocks = ((1.0, 50), *((10.0, 100),) * 3, *((8.0, 101),) * 3)
+    assert figure("block_speed_drift", blocks=blocks) == pytest.approx(0.2)
+    assert figure("block_memory_drift", blocks=blocks) == pytest.approx(0.01)
+    assert figure("speed_drift", blocks=blocks) is None
+
+
 def test_peak_memory_is_that_of_the_group_where_there_is_one() -> None:
     assert figure("peak_gib", rss_peak_bytes=1 << 30) == 1
     assert figure("peak_gib", rss_peak_bytes=1 << 30, group_peak_bytes=2 << 30) == 2

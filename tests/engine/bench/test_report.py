@@ -48,6 +48,18 @@ def test_failures_and_fallbacks_are_lines_below_the_table() -> None:
     assert "gannet 4000MiB: run without the memory limit: no root" in shown
 
 
+def test_a_long_run_is_told_answer_by_answer_and_block_by_block() -> None:
+    parts = ((7.0, 5 << 30), (8.0, 5 << 30), (9.0, 6 << 30))
+    answers, blocks = (
+        run_of("gannet 4000MiB", "endurance", answers=parts),
+        run_of("gannet", "long-answer", blocks=parts),
+    )
+    shown = text(answers, blocks)
+    assert "gannet 4000MiB, answer by answer" in shown and "gannet, block by block" in shown
+    assert shown.count("9.00") == 2 and shown.count("6.000") == 2
+    assert "answer by answer" not in text(run_of("llama.cpp in memory", answers=parts[:2]))
+
+
 def test_the_drive_is_a_table_by_size_and_depth() -> None:
     drive = [DriveRecord(Origin("drive"), 65536, depth, 1e6 * depth * (1 << 20) / 1e6, True) for depth in (1, 8)]
     lines = text(*drive).splitlines()

@@ -34,6 +34,18 @@ def test_two_ways_run_in_turn_and_write_the_same(gannet: Gannet, demo_model: Pat
     assert "gannet 25%" in page.read_text() and "| yes |" in page.read_text()
 
 
+def test_memory_and_speed_of_a_long_answer_are_told_by_block(gannet: Gannet, demo_model: Path, tmp_path: Path) -> None:
+    kept = tmp_path / "runs.jsonl"
+    short = ("--suite", "long-answer", "--cache", "25%", "--tokens", "41", "--limit", "0", "--results", kept)
+    process = gannet("bench", demo_model, *short)
+    assert process.returncode == 0, process.stderr
+    [run] = of_kind(read([kept]), ArmRecord)  # one, whatever --pairs says
+    assert len(run.blocks) == 10
+    assert all(speed > 0 and nbytes > 1 << 20 for speed, nbytes in run.blocks)
+    slowest, fastest = min(speed for speed, _ in run.blocks), max(speed for speed, _ in run.blocks)
+    assert slowest <= 40 / sum(run.token_s) <= fastest
+
+
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
