@@ -106,7 +106,7 @@ class CacheMonitor:
         """Change the bounds and resize at once to what they and memory allow; returns the size set, in bytes."""
         with self._lock:
             self._policy.ask(bounds)
-        self._look()
+        self._look(at_any_rate=True)
         return self._cache.cache_bytes
 
     def _run(self) -> None:
@@ -114,15 +114,18 @@ class CacheMonitor:
         while not self._stop.wait(wait):
             wait = self._look()
 
-    def _look(self) -> float:
-        """Measure, and resize if need be; returns the seconds until the next look."""
+    def _look(self, at_any_rate: bool = False) -> float:
+        """Measure, and resize if need be; returns the seconds until the next look.
+
+        `at_any_rate`: resize even if the decision is the last one, since the cache may have another size meanwhile.
+        """
         with self._lock:
             available = self._measure()
             sample = MemorySample(time.monotonic(), available.available_bytes, *self._growth.held_and_pending())
             before = self._policy.decision
             after = self._policy.decide(sample)
             change = None
-            if after.cache_bytes != before.cache_bytes:
+            if at_any_rate or after.cache_bytes != before.cache_bytes:
                 change = self._resize(after.cache_bytes, after.reason, available.source)
         if change is not None:
             self._tell(change)

@@ -174,8 +174,7 @@ class LoadedModel:
             self.streamer.apply(settings)
         self.settings = self.settings.model_copy(update={name: getattr(settings, name) for name in live})
         self.settle_threads()
-        if live & _CACHE_SETTINGS:
-            self._apply_cache()
+        self._apply_cache(live)
         return frozenset(changed - live)
 
     def settle_threads(self) -> None:
@@ -184,14 +183,14 @@ class LoadedModel:
         if threads != llama_cpp.llama_n_threads(self.llama.ctx):
             llama_cpp.llama_set_n_threads(self.llama.ctx, threads, threads)
 
-    def _apply_cache(self) -> None:
+    def _apply_cache(self, changed: frozenset[str]) -> None:
         wanted, plan, monitor = self.settings.cache_bytes, self.plan, self.monitor
-        if self.streamer is None or plan is None or monitor is None:
+        if self.streamer is None or plan is None or monitor is None or not changed & _CACHE_SETTINGS:
             return
         if self.settings.elastic:
             monitor.ask(_cache_bounds(plan, self.settings, wanted))
             monitor.start()
-        else:
+        elif changed != {"headroom_bytes"}:
             monitor.stop()
             self.streamer.native.resize(plan.cache_bytes if wanted is None else wanted)
 

@@ -76,6 +76,10 @@ def test_an_elastic_cache_is_switched_off_and_on_while_the_model_is_loaded(tiny_
             assert loaded.apply(loaded.settings.model_copy(update={"elastic": elastic})) == frozenset()
             assert loaded.monitor.running == elastic
             assert tokens(loaded) == expected
+        given = loaded.telemetry().cache_bytes
+        assert loaded.resize_cache(1 << 20) > given
+        loaded.apply(loaded.settings.model_copy(update={"elastic": True}))
+        assert loaded.telemetry().cache_bytes == given
 
 
 def test_an_automatic_cache_that_is_not_elastic_returns_to_the_size_it_was_loaded_with(tiny_model: Build) -> None:
