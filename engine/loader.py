@@ -8,7 +8,7 @@ import logging
 import threading
 import time
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
@@ -183,14 +183,14 @@ class LoadedModel:
         if threads != llama_cpp.llama_n_threads(self.llama.ctx):
             llama_cpp.llama_set_n_threads(self.llama.ctx, threads, threads)
 
-    def _apply_cache(self, changed: frozenset[str]) -> None:
+    def _apply_cache(self, changed: Set[str]) -> None:
         wanted, plan, monitor = self.settings.cache_bytes, self.plan, self.monitor
         if self.streamer is None or plan is None or monitor is None or not changed & _CACHE_SETTINGS:
             return
         if self.settings.elastic:
             monitor.ask(_cache_bounds(plan, self.settings, wanted))
             monitor.start()
-        elif changed != {"headroom_bytes"}:
+        elif changed & {"cache_bytes", "elastic"}:
             monitor.stop()
             self.streamer.native.resize(plan.cache_bytes if wanted is None else wanted)
 
