@@ -265,14 +265,14 @@ TEST_CASE("memory that no expert has been read into is not held yet") {
 
 TEST_CASE("a cache made much smaller keeps the experts used most, and those the coming layer is expected to use") {
     Rig rig(12);
-    for (std::uint32_t e = 0; e < 10; e++) {
+    for (std::uint32_t e = 0; e < 7; e++) {
         for (std::uint32_t times = 0; times <= e; times++) CHECK(rig.run(0, {e}));
     }
     rig.predict(1, {5});
     while (rig.store->queued_prefetch() > 0) std::this_thread::yield();
     CHECK(rig.store->resize(4 * Rig::kSlotBytes) == 4 * Rig::kSlotBytes);
     const std::vector<std::uint8_t> resident = rig.store->resident();
-    for (std::uint32_t e = 0; e < 10; e++) CHECK(resident[rig.key(0, e)] == (e >= 7 ? 1 : 0));
+    for (std::uint32_t e = 0; e < 7; e++) CHECK(resident[rig.key(0, e)] == (e >= 4 ? 1 : 0));
     CHECK(resident[rig.key(1, 5)] == 1);
 }
 
