@@ -136,7 +136,7 @@ def block_ends(tokens: int, blocks: int) -> list[int]:
 def _block_figures(times: Sequence[float], memory: Sequence[int]) -> list[tuple[float, int]]:
     """Of each block, tokens per second and memory at its end; `times` of all tokens, the first one included."""
     ends = block_ends(len(times) - 1, len(memory))
-    starts = [0, *ends[:-1]]
+    starts = [0, *ends][: len(ends)]
     return [
         ((end - start) / (times[end] - times[start]), nbytes)
         for start, end, nbytes in zip(starts, ends, memory, strict=True)
