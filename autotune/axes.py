@@ -33,9 +33,10 @@ class Automatic:
 
 @dataclass(frozen=True)
 class Sight:
-    """All that the values are chosen from. `cache_cost`: bytes of cache that a prompt batch takes beyond one token's.
+    """All that the values are chosen from.
 
     `prompt_tokens`: the longest prompt there is time to measure. `devices`: graphics cards the engine can use.
+    `streaming`: False where the model was loaded whole, as it fits into memory.
     """
 
     model: MachineModel
@@ -43,6 +44,7 @@ class Sight:
     automatic: Automatic
     prompt_tokens: int = 0
     devices: Sequence[GpuDevice] = ()
+    streaming: bool = True
 
 
 @dataclass(frozen=True)
@@ -88,6 +90,12 @@ def _cache(sight: Sight) -> set[Any]:
     return {given, None} if grows else {given}
 
 
+def _streamed(sight: Sight) -> set[Any]:
+    """For a model that is loaded whole: streamed with room for every expert, which decodes with our own kernels."""
+    facts = sight.model.facts
+    return {sight.base.cache_bytes, facts.experts_bytes} if facts.streamed and not sight.streaming else set()
+
+
 def _batches(sight: Sight) -> set[Any]:
     """Sizes that take the measured prompt in fewer steps than now, or leave more memory to an automatic cache."""
     base, tokens = sight.base.ubatch, sight.prompt_tokens
@@ -123,19 +131,25 @@ def _counted(word: str) -> Callable[[Any], str]:
     return lambda n: f"automatic {word}s" if n is None else f"{n} {word}{'s' * (n != 1)}"
 
 
+def _cache_words(nbytes: int | None) -> str:
+    return "automatic cache" if nbytes is None else f"cache of {nbytes >> 20} MiB"
+
+
 LIVE: tuple[Axis, ...] = (
     Axis("threads", _threads, _counted("compute thread")),
     Axis("io_threads", _io_threads, _counted("read thread")),
     Axis("lookahead", _lookahead, lambda n: f"lookahead {n}"),
     Axis("prefetch_bar", _prefetch_bar, lambda p: "automatic read-ahead bar" if p is None else f"read-ahead bar {p:g}"),
-    Axis("cache_bytes", _cache, lambda n: "automatic cache" if n is None else f"cache of {n >> 20} MiB"),
+    Axis("cache_bytes", _cache, _cache_words),
 )
 RELOADED: tuple[Axis, ...] = (
+    Axis("cache_bytes", _streamed, _cache_words),
     Axis("ubatch", _batches, lambda n: f"prompt batch {n}"),
     Axis("gpu_layers", _gpu_layers, _counted("GPU layer")),
     Axis("vram_cache_bytes", _vram_cache, lambda n: f"{n >> 20} MiB of experts in VRAM"),
 )
 _WORDS: Mapping[str, Callable[[Any], str]] = {axis.setting: axis.words for axis in (*LIVE, *RELOADED)}
+_ORDER = tuple(dict.fromkeys(axis.setting for axis in (*LIVE, *RELOADED)))
 DEFAULTS = "defaults"
 
 
@@ -148,6 +162,5 @@ def values(axes: Sequence[Axis], sight: Sight, declared: Iterable[str] | None = 
 
 def name_of(changes: Mapping[str, Any]) -> str:
     """An arm's name in words: "16 read threads, lookahead 2"."""
-    order = list(_WORDS)
-    parts = [_WORDS[name](value) for name, value in sorted(changes.items(), key=lambda item: order.index(item[0]))]
+    parts = [_WORDS[name](changes[name]) for name in _ORDER if name in changes]
     return ", ".join(parts) or DEFAULTS

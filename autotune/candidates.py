@@ -46,7 +46,7 @@ def operating(base: EngineSettings, changes: Mapping[str, Any], automatic: Autom
 def candidates(sight: Sight, *, limit: int) -> tuple[Candidate, ...]:
     """The defaults first, then at most `limit - 1` challengers, the most promising first. All change a loaded model."""
     base, model = sight.base, sight.model
-    found = values(LIVE if model.facts.streamed else LIVE[:1], sight)
+    found = values(LIVE if model.facts.streamed and sight.streaming else LIVE[:1], sight)  # else only threads matter
 
     def make(changes: Mapping[str, Any]) -> Candidate:
         automatic = {"threads": None} if changes.get("threads") == sight.automatic.threads else {}

@@ -22,10 +22,12 @@ CONFIRM_RUNS = 4 * FEWEST_CONFIRMATIONS
 """Runs that the last comparison is planned for: twice as many pairs as it needs at least."""
 MOST_ARMS = 8
 FEWEST_ARMS = 2
-MOST_TOKENS = 96
+MOST_TOKENS = 24
+MOST_FAST_TOKENS = 96
+GOOD_RUN_SECONDS = 1.0
+"""A run of `MOST_TOKENS` that takes less than this may be longer: a fraction of a second says little."""
 GOOD_TOKENS = 6
 """Fewer tokens a run say little: rather fewer arms."""
-LONGEST_RUN_SECONDS = 6.0
 RUN_OVERHEAD_SECONDS = 0.3
 
 
@@ -64,7 +66,8 @@ def pace(measure_s: float, token_s: float, prompts: int) -> Pace:
 
 def _tokens(seconds: float, runs: int, token_s: float) -> int:
     """Tokens of each of so many runs; one more is computed but not measured."""
-    return max(2, min(MOST_TOKENS, int((seconds / runs - RUN_OVERHEAD_SECONDS) / max(token_s, 1e-6)) - 1))
+    most = max(MOST_TOKENS, min(MOST_FAST_TOKENS, int(GOOD_RUN_SECONDS / max(token_s, 1e-6))))
+    return max(2, min(most, int((seconds / runs - RUN_OVERHEAD_SECONDS) / max(token_s, 1e-6)) - 1))
 
 
 def run_limit(tokens: int, token_s: float) -> float:

@@ -8,8 +8,8 @@ from typing import Any
 
 from autotune.facts import facts_of
 from autotune.result import TuneEvent
-from autotune.store import TuningStore
-from autotune.tuner import SHORTEST_BUDGET_S, current_fingerprint
+from autotune.store import TuningStore, current_fingerprint
+from autotune.tuner import SHORTEST_BUDGET_S
 from autotune.tuner import tune as run_tuning
 from engine.gguf import open_model
 from engine.settings import EngineSettings

@@ -9,9 +9,12 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from autotune.facts import ModelFacts
-from autotune.fingerprint import differences, model_key
+from autotune.control import Control
+from autotune.facts import ModelFacts, facts_of
+from autotune.fingerprint import differences, engine_parts, fingerprint, machine_parts, model_key, model_parts
+from autotune.probes import CORES, GPUS, MEMORY, VOLUME, read
 from autotune.result import Fingerprint, TuneResult
+from engine.gguf import ModelFiles
 from engine.places import state_folder
 
 
@@ -60,3 +63,15 @@ class TuningStore:
             path.replace(path.with_suffix(".broken"))
             return None
         return Stored(result, differences(result.fingerprint, now))
+
+
+def current_fingerprint(files: ModelFiles) -> Fingerprint:
+    """The fingerprint of this machine and model now, by the probes that only ask and measure nothing."""
+    facts, control = facts_of(files), Control(scale=0.1)
+    machine = machine_parts(
+        read(MEMORY, facts, control).result,
+        read(CORES, facts, control).result,
+        read(GPUS, facts, control).result,
+        read(VOLUME, facts, control).result,
+    )
+    return fingerprint(machine, model_parts(files), engine_parts())

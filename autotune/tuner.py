@@ -23,7 +23,7 @@ from autotune.fingerprint import engine_parts, fingerprint, machine_parts, model
 from autotune.machine import HitCurve, MachineModel, Operating, machine_model
 from autotune.pace import (
     CONFIRM_SHARE,
-    MOST_TOKENS,
+    MOST_FAST_TOKENS,
     PREPARE_SHARE,
     PRESET_SHARE,
     PROBE_LIMIT,
@@ -35,10 +35,10 @@ from autotune.pace import (
 )
 from autotune.preset_bench import PresetBench
 from autotune.presets import Tuned, expected_speed, presets, smaller_caches
-from autotune.probes import CORES, GPUS, MEMORY, VOLUME, Probe, Reading, read, run_probes
+from autotune.probes import Probe, Reading, run_probes
 from autotune.race import Race, Turn, Verdict
 from autotune.reasons import reason
-from autotune.result import Arm, ArmState, DrivePoint, Fingerprint, Phase, TuneEvent, TuneResult
+from autotune.result import Arm, ArmState, DrivePoint, Phase, TuneEvent, TuneResult
 from autotune.turn_bench import TurnBench
 from autotune.workbench import Bench, BenchCrashedError, BenchRefusedError, BenchTimeoutError, ProcessBench
 from autotune.worker import Loaded, Prepared, Run
@@ -86,18 +86,6 @@ def tune(
         raise ValueError(f"a tuning needs at least {SHORTEST_BUDGET_S:.0f} seconds")
     tuning = Tuning(files, base, budget_s, report, cancelled, bench or ProcessBench(), probe, clock)
     return tuning.run()
-
-
-def current_fingerprint(files: ModelFiles) -> Fingerprint:
-    """The fingerprint of this machine and model now, by the probes that only ask and measure nothing."""
-    facts, control = facts_of(files), Control(scale=0.1)
-    machine = machine_parts(
-        read(MEMORY, facts, control).result,
-        read(CORES, facts, control).result,
-        read(GPUS, facts, control).result,
-        read(VOLUME, facts, control).result,
-    )
-    return fingerprint(machine, model_parts(files), engine_parts())
 
 
 @dataclass
@@ -242,7 +230,7 @@ class Tuning:
         return self._base.model_copy(update=changes).model_dump()
 
     def _baseline(self, prompt: int, guess_s: float) -> Run:
-        tokens = max(BASELINE_TOKENS, min(MOST_TOKENS, int(BASELINE_SECONDS / max(guess_s, 1e-6))))
+        tokens = max(BASELINE_TOKENS, min(MOST_FAST_TOKENS, int(BASELINE_SECONDS / max(guess_s, 1e-6))))
         limit = max(3.0, min(10.0 * tokens * guess_s, 0.05 * self._budget_s))
         run = self._bench.run(self._base.model_dump(), prompt, tokens, limit, self._control)
         self._answers.learn(prompt, run.tokens)
@@ -263,6 +251,8 @@ class Tuning:
 
     def _automatic(self, loaded: Loaded) -> Automatic:
         """What automatic values mean here. A cache that is automatic already is the one that was loaded."""
+        if not loaded.streaming:  # everything is in memory
+            return Automatic(available_cores(), self._facts.experts_bytes, self._facts.experts_bytes)
         cache = loaded.cache_bytes if self._base.cache_bytes is None else self._planned_cache
         return Automatic(available_cores(), cache, loaded.cache_bytes)
 
@@ -279,13 +269,14 @@ class Tuning:
         assert machine is not None
         gpus = self._found("gpu")
         devices = gpus.devices if gpus else ()
-        return Sight(machine.model, self._base, machine.automatic, prompt_tokens, devices)
+        return Sight(machine.model, self._base, machine.automatic, prompt_tokens, devices, machine.loaded.streaming)
 
     def _plan(self, machine: _Machine) -> tuple[Race, Pace]:
         """Choose arms and the length of a run; the machine model is calibrated with what the defaults just did."""
         left = self._control.remaining()
+        self._turns.load_s = machine.loaded.load_s
         turns = self._turns.plan(DEFAULTS, {}, TURN_SHARE * left)
-        kept = (PRESET_SHARE if self._facts.streamed else 0.0) + (TURN_SHARE if turns else 0.0)
+        kept = (PRESET_SHARE if machine.loaded.streaming else 0.0) + (TURN_SHARE if turns else 0.0)
         self._until = self._clock() + (1 - kept) * left
         tempo = pace((1 - kept) * left, machine.token_s, machine.prompts)
         found = candidates(self._sight(), limit=tempo.arms)
@@ -401,7 +392,7 @@ class Tuning:
             chosen=winner.changes,
             tok_s=speed.middle if speed else None,
             stall_s=(winner.stall_ms() or 0.0) / 1e3,
-            cache_bytes=at.cache_bytes,
+            cache_bytes=at.cache_bytes if machine.loaded.streaming else 0,
             resident_bytes=machine.loaded.resident_bytes,
             automatic=machine.automatic,
             model=model,
@@ -460,6 +451,7 @@ class Tuning:
     def _unmeasured_result(self, error: GannetError) -> TuneResult:
         text = "The time was too short to load the model and to measure it, so the settings stay as they were."
         self._notes.append(f"the model's process: {error}")
+        self._arms.setdefault(DEFAULTS, ArmRecord(DEFAULTS, {}, True, None, ArmState.SKIPPED))
         return self._blank().model_copy(update={"reason": text})
 
     def _blank(self) -> TuneResult:

@@ -17,7 +17,8 @@ from autotune.turns import FEWEST_PAIRS, PROMPT_LENGTHS, TurnRace, TurnTime, lon
 from autotune.workbench import Bench, BenchCrashedError, BenchRefusedError, BenchTimeoutError
 
 ANSWER_TOKENS = 12
-LOAD_SECONDS = 2.0
+LOAD_SECONDS = 1.0
+"""What is added to the time that the load took before: starting, the first touch of memory."""
 SLOWEST = 3.0
 """A turn that takes so many times what it is expected to take is cut."""
 
@@ -27,7 +28,7 @@ class TurnBench:
     """One comparison. `settings` makes an arm's changes whole, `tell` says what is being measured.
 
     `sight` gives what candidates are chosen from, for a length of prompt. `arms` are the records, the base first;
-    empty where nothing that needs a new load promises anything.
+    empty where nothing that needs a new load promises anything. `load_s`: seconds that a load takes.
     """
 
     bench: Bench
@@ -40,6 +41,7 @@ class TurnBench:
     tokens: tuple[int, ...] = ()
     length: int = 0
     expected_s: float = 0.0
+    load_s: float = 0.0
 
     def plan(self, base: str, changes: Mapping[str, Any], seconds: float) -> bool:
         """Choose the prompt and the challenger for so many seconds; whether there is anything to measure."""
@@ -60,7 +62,7 @@ class TurnBench:
         room = base.context_length - ANSWER_TOKENS - 1
 
         def turn(tokens: int, ubatch: int) -> float:
-            return LOAD_SECONDS + sight.model.prompt_seconds(tokens, ubatch, at) + answer
+            return LOAD_SECONDS + self.load_s + sight.model.prompt_seconds(tokens, ubatch, at) + answer
 
         pairs = {n: turn(n, base.ubatch) + turn(n, max(n, base.ubatch)) for n in PROMPT_LENGTHS if n <= room}
         length = longest_prompt(seconds, pairs, FEWEST_PAIRS)

@@ -14,8 +14,8 @@ from collections.abc import Sequence
 
 from autotune.facts import facts_of
 from autotune.result import Accuracy, Arm, Phase, TuneEvent, TuneResult
-from autotune.store import TuningStore
-from autotune.tuner import DEFAULT_BUDGET_S, SHORTEST_BUDGET_S, current_fingerprint, tune
+from autotune.store import TuningStore, current_fingerprint
+from autotune.tuner import DEFAULT_BUDGET_S, SHORTEST_BUDGET_S, tune
 from engine.cli.interrupts import on_interrupt
 from engine.cli.loading import ProgressLine
 from engine.cli.parser import Parser, add_model, add_settings, settings_from

@@ -43,7 +43,7 @@ def probe_bandwidth(control: Control) -> BandwidthResult:
     counts = thread_counts(cores.physical, cores.usable)
     size = min(BUFFER_BYTES, memory_available().available_bytes // 8) // STEP_BYTES * STEP_BYTES
     size = max(size, STEP_BYTES * max(counts))
-    memory = np.ones(size // 8, np.int64)
+    memory = _filled(size // 8, control)
     seconds = control.seconds(POINT_SECONDS)
     points: list[tuple[int, float]] = []
     for n in counts:
@@ -51,6 +51,15 @@ def probe_bandwidth(control: Control) -> BandwidthResult:
             points.append((n, read_rate(memory, n, seconds, control)))
     notes = ("little memory: the buffer is small, caches may flatter the rate",) if size < BUFFER_BYTES else ()
     return BandwidthResult(tuple(points), notes)
+
+
+def _filled(count: int, control: Control) -> np.ndarray:
+    """So many 64-bit ones; may be cancelled on the way, since a system short of memory gives pages slowly."""
+    memory, step = np.empty(count, np.int64), STEP_BYTES // 8
+    for at in range(0, count, step):
+        control.check()
+        memory[at : at + step] = 1
+    return memory
 
 
 def read_rate(memory: np.ndarray, threads: int, seconds: float, control: Control) -> float:

@@ -23,6 +23,7 @@ from engine.memory import memory_available
 
 POOL_BYTES = 512 << 20
 POINT_SECONDS = 0.4
+FILL_BYTES = 32 << 20
 FILL = 0x11  # as a half-precision scale a small normal number: no kernel meets NaN or denormals
 
 
@@ -58,7 +59,9 @@ class ComputeResult:
 
 
 @contextmanager
-def _products(lib: Ggml, shape: ExpertShape, n_used: int, pool_bytes: int) -> Iterator[tuple[int, int, int, int, int]]:
+def _products(
+    lib: Ggml, shape: ExpertShape, n_used: int, pool_bytes: int, control: Control
+) -> Iterator[tuple[int, int, int, int, int]]:
     """A graph with one `mul_mat_id`: yields (device, backend, graph, ids tensor, number of experts in the pool)."""
     n_pool = max(n_used, pool_bytes // shape.nbytes)
     device = lib.ggml_backend_dev_by_type(CPU)
@@ -74,7 +77,7 @@ def _products(lib: Ggml, shape: ExpertShape, n_used: int, pool_bytes: int) -> It
             if not buffer:
                 raise MemoryError(f"no memory for {n_pool} experts to compute with")
             try:
-                lib.ggml_backend_tensor_memset(weights, FILL, 0, lib.ggml_nbytes(weights))
+                _fill(lib, weights, control)
                 ones = np.ones(shape.columns, np.float32)
                 lib.ggml_backend_tensor_set(inputs, ones.ctypes.data, 0, ones.nbytes)
                 yield device, backend, graph, ids, n_pool
@@ -84,13 +87,21 @@ def _products(lib: Ggml, shape: ExpertShape, n_used: int, pool_bytes: int) -> It
         lib.ggml_backend_free(backend)
 
 
+def _fill(lib: Ggml, weights: int, control: Control) -> None:
+    """May be cancelled on the way, since a system short of memory gives pages slowly."""
+    nbytes = lib.ggml_nbytes(weights)
+    for at in range(0, nbytes, FILL_BYTES):
+        control.check()
+        lib.ggml_backend_tensor_memset(weights, FILL, at, min(FILL_BYTES, nbytes - at))
+
+
 def measure_shape(
     shape: ExpertShape, n_used: int, threads: tuple[int, ...], seconds: float, pool_bytes: int, control: Control
 ) -> list[ComputePoint]:
     """One point per thread count. The median product counts, so that an interruption does not."""
     lib = ggml()
     points: list[ComputePoint] = []
-    with _products(lib, shape, n_used, pool_bytes) as (device, backend, graph, ids, n_pool):
+    with _products(lib, shape, n_used, pool_bytes, control) as (device, backend, graph, ids, n_pool):
         draw = random.Random(0)
         for n in threads:
             if points and control.remaining() <= 0:

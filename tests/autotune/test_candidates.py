@@ -117,6 +117,13 @@ def test_where_memory_is_short_a_smaller_batch_that_leaves_more_to_the_experts_i
     assert not reloaded(sight(big_facts, base, automatic_cache=16 * GIB, prompt_tokens=64), {}, limit=2)
 
 
+def test_a_model_that_fits_whole_is_tried_streamed_with_room_for_every_expert(big_facts: ModelFacts) -> None:
+    whole = replace(sight(big_facts, EngineSettings(), automatic_cache=big_facts.experts_bytes), streaming=False)
+    assert {name for c in candidates(whole, limit=8) for name in c.changes} <= {"threads"}
+    (found,) = reloaded(replace(whole, prompt_tokens=256), {}, limit=1)
+    assert found.changes == {"cache_bytes": big_facts.experts_bytes}
+
+
 CARD = GpuDevice("gpu0", "simulated", False, 8 * GIB, 8 * GIB, 12e9, 10e9, 8e9)
 DECLARED = ("threads", "gpu_layers", "vram_cache_bytes")
 

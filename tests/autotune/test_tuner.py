@@ -173,6 +173,7 @@ def test_where_no_prompt_can_be_computed_in_time_the_settings_stay_without_an_er
     assert found.result.chosen == {}
     assert "too short" in found.result.reason
     assert any("first tokens" in note for note in found.result.notes)
+    assert [(arm.name, arm.state) for arm in found.result.arms] == [("defaults", ArmState.SKIPPED)]
 
 
 def test_an_arm_that_answers_differently_is_never_chosen_however_fast(files: ModelFiles) -> None:
