@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from PySide6.QtCore import QTimer
+from PySide6.QtCore import QLocale, QTimer
 from PySide6.QtWidgets import QApplication, QMessageBox
 
 from app import APP_ID, APP_NAME
@@ -67,7 +67,7 @@ def build(application: QApplication, config: Path, data: Path, engine_command: S
     choose_language()  # for a note about preferences that cannot be read
     refuse_newer(config, data)
     preferences = Preferences(config / "preferences.json")
-    choose_language(preferences["language"])
+    QLocale.setDefault(QLocale(choose_language(preferences["language"])))  # the marks in number fields
     theme = Theme(application, preferences["theme"], preferences["font_points"])
     theme.reduce_motion = preferences["reduce_motion"]
     store = Store(data / DATABASE)

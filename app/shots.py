@@ -1,50 +1,78 @@
-"""`./dev shots DIR`: a picture of every main screen, light and dark, at one and two pixels per point, in three sizes.
+"""`./dev shots DIR`: a picture of every screen, in several looks: one and two pixels per point, German, large type.
 
-Each scale needs a process of its own, because Qt reads it at the start. Conversations are the samples of
-`app.shots_content` in a temporary folder; the engine is the real one on the demo model, when it comes up.
+Each look needs a process of its own, because Qt reads its scale, and the window its language, at the start.
+Conversations and the wizard's figures are the samples of `app.shots_content` in a temporary folder; the engine is the
+real one on the demo model, when it comes up.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-SCALES = (1, 2)
+if TYPE_CHECKING:
+    from PySide6.QtWidgets import QApplication
+
+    from app.main import Program
+
 SIZES = {"small": (640, 480), "normal": (1100, 750), "huge": (3840, 2160)}
+PLACES_AT_ANY_SIZE = ("chat", "telemetry", "models-library")
 ENGINE_WAIT_S = 30.0
 SETTLE_S = 0.2
 ANSWERING_S = 2.5
 
 
+@dataclass(frozen=True)
+class Look:
+    """How one set of pictures is made: pixels per point, preferences, and which sizes in which modes."""
+
+    scale: int
+    preferences: dict[str, Any]
+    sizes: tuple[str, ...]
+    modes: tuple[str, ...] = ("light", "dark")
+
+
+LOOKS = {
+    "1x": Look(1, {"language": "en"}, ("small", "normal", "huge")),
+    "2x": Look(2, {"language": "en"}, ("small", "normal")),
+    "german": Look(1, {"language": "de"}, ("small", "normal"), ("light",)),
+    "large": Look(1, {"language": "en", "font_points": 18.0}, ("normal",), ("dark",)),
+}
+
+
 def main(arguments: Sequence[str]) -> int:
-    """Draw into the folder named first; returns the exit status."""
-    if not arguments:
-        print("usage: python -m app.shots DIR", file=sys.stderr)
+    """Draw into the folder named first, all looks or those named after it; returns the exit status."""
+    if not arguments or any(name not in LOOKS for name in arguments[1:]):
+        print(f"usage: python -m app.shots DIR [{'|'.join(LOOKS)}]...", file=sys.stderr)
         return 2
     folder = Path(arguments[0])
     folder.mkdir(parents=True, exist_ok=True)
-    if len(arguments) > 1:
-        return _draw(folder, int(arguments[1]))
-    for scale in SCALES:
-        environment = {"QT_QPA_PLATFORM": "offscreen", **os.environ, "QT_SCALE_FACTOR": str(scale)}
-        command = [sys.executable, "-m", "app.shots", str(folder), str(scale)]
-        status = subprocess.run(command, env=environment, check=False).returncode
+    if os.environ.get("GANNET_SHOTS"):
+        return _draw(folder, arguments[1])
+    for name in arguments[1:] or LOOKS:
+        environment = {"QT_QPA_PLATFORM": "offscreen", **os.environ, "GANNET_SHOTS": "1"}
+        environment["QT_SCALE_FACTOR"] = str(LOOKS[name].scale)
+        status = subprocess.run(
+            [sys.executable, "-m", "app.shots", str(folder), name], env=environment, check=False
+        ).returncode
         if status:
             return status
     print(f"{len(list(folder.glob('*.png')))} pictures in {folder}")
     return 0
 
 
-def _draw(folder: Path, scale: int) -> int:
+def _draw(folder: Path, name: str) -> int:
     from PySide6.QtWidgets import QApplication
 
     from app.main import build
-    from app.shots_content import fill
 
     application = QApplication(["gannet"])
     with tempfile.TemporaryDirectory() as home:
@@ -52,98 +80,147 @@ def _draw(folder: Path, scale: int) -> int:
         config, data = Path(home, "config"), Path(home, "data")
         config.mkdir()
         data.mkdir()
+        written = {"version": 1, **LOOKS[name].preferences}
+        (config / "preferences.json").write_text(json.dumps(written), encoding="utf-8")
         program = build(application, config, data)
-        conversation = fill(program.store)
-        program.window.show()
-        program.window.context.conversations.listed.emit()
-        program.begin()
-        _wait(application, lambda: program.client.state.value in ("ready", "failed", "crashed"), ENGINE_WAIT_S)
-        if program.client.state.value == "ready":
-            _answer(application, program)
-        for mode in ("light", "dark"):
-            program.theme.choose(mode)
-            for size, (width, height) in SIZES.items():
-                if size == "huge" and scale > 1:
-                    continue
-                program.window.resize(width, height)
-                if size == "normal" and program.client.state.value == "ready":
-                    _answering(application, program, folder / f"answering-{mode}-{size}-{scale}x.png")
-                _screens(application, program.window, folder, f"{mode}-{size}-{scale}x", conversation)
-        program.window.close()
-        program.close()
+        try:
+            Shots(application, program, folder, name).draw(LOOKS[name])
+        finally:
+            program.window.close()
+            program.close()
     return 0
 
 
-def _answer(application: object, program: object) -> None:
-    """Have the demo model answer something, so that figures and plots show a real run."""
-    from app.chat.page import ChatPage
-    from app.main import Program
+class Shots:
+    """One look's pictures."""
 
-    assert isinstance(program, Program)
-    page = program.window.page("chat")
-    assert isinstance(page, ChatPage)
-    program.window.show_place("telemetry")
-    program.window.show_place("chat")
-    page.send("Tell me a story about a fox.", [])
-    _wait(application, lambda: not page.branch.answering, ENGINE_WAIT_S)
+    def __init__(self, application: QApplication, program: Program, folder: Path, name: str) -> None:
+        from app.shots_content import fill
 
+        self._application, self._program, self._window = application, program, program.window
+        self._folder, self._name = folder, name
+        self._conversations = fill(program.store)
+        self._page: Any = program.window.page("chat")
 
-def _answering(application: object, program: object, path: Path) -> None:
-    """The window in the middle of an answer, with the engine panel open."""
-    from app.chat.page import ChatPage
-    from app.main import Program
+    def draw(self, look: Look) -> None:
+        """Start the program and take every picture."""
+        self._window.show()
+        self._window.context.conversations.listed.emit()
+        self._program.begin()
+        self._wait(lambda: self._program.client.state.value in ("ready", "failed", "crashed"), ENGINE_WAIT_S)
+        ready = self._program.client.state.value == "ready"
+        if ready:
+            self._page.send("Tell me a story about a fox.", [])
+            self._wait(lambda: not self._page.branch.answering, ENGINE_WAIT_S)
+        for mode in look.modes:
+            self._program.theme.choose(mode)  # type: ignore[arg-type]
+            for size in look.sizes:
+                self._window.resize(*SIZES[size])
+                name = f"{mode}-{size}-{self._name}"
+                if size == "normal" and ready:
+                    self._answering(name)
+                self._screens(name, None if size != "huge" else PLACES_AT_ANY_SIZE)
 
-    assert isinstance(program, Program)
-    page = program.window.page("chat")
-    assert isinstance(page, ChatPage)
-    program.window.context.conversations.begin()
-    program.window.panel.setVisible(True)
-    page.send("What do gannets eat?", [])
-    _wait(application, lambda: not page.branch.answering, 2.0)
-    page.send("Tell me a story about a fox and an owl.", [])
-    _wait(application, lambda: not page.branch.answering, ANSWERING_S)
-    program.window.grab().save(str(path))
-    page.branch.stop()
-    _wait(application, lambda: not page.branch.answering, SETTLE_S)
+    def _answering(self, name: str) -> None:
+        """The window in the middle of an answer, with the engine panel open."""
+        self._window.show_place("chat")
+        self._window.context.conversations.begin()
+        self._panel(True)
+        self._page.send("What do gannets eat?", [])
+        self._wait(lambda: not self._page.branch.answering, 2.0)
+        self._page.send("Tell me a story about a fox and an owl.", [])
+        self._wait(lambda: not self._page.branch.answering, ANSWERING_S)
+        self._window.grab().save(str(self._folder / f"answering-{name}.png"))
+        self._page.branch.stop()
+        self._wait(lambda: not self._page.branch.answering, SETTLE_S)
 
+    def _screens(self, name: str, only: Sequence[str] | None) -> None:
+        for screen, show in self._all_screens().items():
+            if only is None or screen in only:
+                show()
+                self._wait(lambda: False, SETTLE_S)
+                self._window.grab().save(str(self._folder / f"{screen}-{name}.png"))
+        self._window.show_place("chat")
 
-def _screens(application: object, window: object, folder: Path, name: str, conversation: int) -> None:
-    from PySide6.QtWidgets import QApplication
+    def _all_screens(self) -> dict[str, Callable[[], object]]:
+        """Name of a picture -> what brings its screen to the front."""
+        from app.shots_content import TUNING
 
-    from app.page_parts.tabs import Tabs
-    from app.window.main_window import MainWindow
-    from app.window.places import PLACES
+        chats = self._window.context.conversations
 
-    assert isinstance(window, MainWindow)
-    assert isinstance(application, QApplication)
-    window.context.conversations.begin()
-    _save(application, window, folder / f"welcome-{name}.png")
-    window.context.conversations.open(conversation)
-    window.context.preferences["panel_open"] = True
-    window.panel.setVisible(window.width() > 900)
-    _save(application, window, folder / f"chat-{name}.png")
-    window.panel.setVisible(False)
-    for place in PLACES[1:]:
-        window.show_place(place.name)
-        _save(application, window, folder / f"{place.name}-{name}.png")
-        tabs = getattr(window.page(place.name), "tabs", None)
-        if isinstance(tabs, Tabs):
-            for tab in tabs.names[1:]:
-                tabs.go(tab)
-                _save(application, window, folder / f"{place.name}-{tab}-{name}.png")
-            tabs.go(tabs.names[0])
+        def chat(which: str) -> Callable[[], object]:
+            def show() -> None:
+                chats.open(self._conversations[which])
+                self._panel(True)
 
+            return show
 
-def _save(application: object, window: object, path: Path) -> None:
-    _wait(application, lambda: False, SETTLE_S)
-    window.grab().save(str(path))  # type: ignore[attr-defined]
+        def tab(place: str, which: str) -> Callable[[], object]:
+            def show() -> None:
+                self._panel(False)
+                self._window.show_place(place)
+                page: Any = self._window.page(place)
+                page.tabs.go(which)
+                page.shown()
+                if which == "presets":
+                    self._wait(lambda: bool(page.presets.rows), ENGINE_WAIT_S)  # the engine says which there are
 
+            return show
 
-def _wait(application: object, reached: Callable[[], bool], seconds: float) -> None:
-    deadline = time.monotonic() + seconds
-    while not reached() and time.monotonic() < deadline:
-        application.processEvents()  # type: ignore[attr-defined]
-        time.sleep(0.005)
+        def tuning(events: Sequence[dict[str, Any]]) -> Callable[[], object]:
+            def show() -> None:
+                tab("settings", "tune")()
+                for event in events:
+                    self._program.client.tune_event.emit(event)
+
+            return show
+
+        def place(which: str) -> Callable[[], object]:
+            def show() -> None:
+                self._panel(False)
+                self._window.show_place(which)
+
+            return show
+
+        def welcome() -> None:
+            chats.begin()
+            self._window.show_place("chat")
+
+        def about() -> None:
+            self._tuning_page().keep()
+            tab("settings", "about")()
+
+        return {
+            "welcome": welcome,
+            "chat": chat("long"),
+            "chat-right-to-left": chat("arabic"),
+            "models-library": tab("models", "library"),
+            "models-catalogue": tab("models", "catalogue"),
+            "models-downloads": tab("models", "downloads"),
+            "telemetry": place("telemetry"),
+            "server": place("server"),
+            "settings-window": tab("settings", "window"),
+            "settings-presets": tab("settings", "presets"),
+            "tuning-start": tab("settings", "tune"),
+            "tuning-measuring": tuning(TUNING[:-1]),
+            "tuning-result": tuning(TUNING[-1:]),
+            "settings-about": about,
+        }
+
+    def _panel(self, is_open: bool) -> None:
+        action = self._window.context.actions["view.panel"]
+        if action.isChecked() != is_open:
+            action.trigger()
+
+    def _tuning_page(self) -> Any:
+        settings: Any = self._window.page("settings")
+        return settings.tune
+
+    def _wait(self, reached: Callable[[], bool], seconds: float) -> None:
+        deadline = time.monotonic() + seconds
+        while not reached() and time.monotonic() < deadline:
+            self._application.processEvents()
+            time.sleep(0.005)
 
 
 if __name__ == "__main__":

@@ -21,13 +21,13 @@ from engine.census import CensusError, CensusFile
 from engine.elastic import CacheBounds
 from engine.errors import GannetError, LoadCancelledError, ModelFileError
 from engine.gguf import ModelFiles
-from engine.memory import MemoryAvailable, MemoryPlan, memory_available, plan_memory
+from engine.memory import MemoryAvailable, MemoryPlan, kv_bytes, memory_available, plan_memory
 from engine.places import state_folder
 from engine.processors import compute_threads
 from engine.settings import EngineSettings, live_settings
 from engine.sizes import format_bytes
 from engine.streaming import Streamer
-from engine.telemetry import ExpertMap, Telemetry, expert_map, snapshot
+from engine.telemetry import ExpertMap, Telemetry, expert_map, plain_snapshot, snapshot
 from engine.trace.live import MOST_BYTES, LiveTrace, LiveTraceError, TraceStatus
 
 _NO_DEVICES = (ctypes.c_void_p * 1)(None)
@@ -100,9 +100,11 @@ class LoadedModel:
 
     def telemetry(self) -> Telemetry:
         """Counters since the load, and gauges of this moment."""
+        kv = kv_bytes(self.files, self.settings.context_length or 0)
         if self.streamer is None:
-            return replace(self._answers, resident_bytes=self.files.total_bytes)
-        return snapshot(self.streamer, self._answers, None if self.monitor is None else self.monitor.state)
+            return plain_snapshot(replace(self._answers, resident_bytes=self.files.total_bytes, kv_bytes=kv))
+        cache = None if self.monitor is None else self.monitor.state
+        return snapshot(self.streamer, replace(self._answers, kv_bytes=kv), cache)
 
     def count_tokens(
         self,

@@ -75,6 +75,15 @@ _FIELDS = {f.name for f in fields(Telemetry)}
 _TIMES = {"read_seconds": "read_ns", "stall_seconds": "stall_ns", "expert_seconds": "expert_ns"}
 
 
+def plain_snapshot(answers: Telemetry) -> Telemetry:
+    """The gauges of a model that is in memory as a whole, added to what the answers counted."""
+    return replace(
+        answers,
+        process_rss_bytes=psutil.Process().memory_info().rss,
+        memory_available_bytes=memory_available().available_bytes,
+    )
+
+
 def snapshot(streamer: Streamer, answers: Telemetry, cache: CacheState | None) -> Telemetry:
     """The streamer's counters and gauges, with the token counts and times that only answers know."""
     cache = cache or CacheState(streamer.native.cache_bytes)

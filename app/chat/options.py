@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.i18n import tr
+from app.page_parts.labels import padded
 from app.store import Sampling
 
 
@@ -126,7 +127,7 @@ class OptionsPanel(QFrame):
         return label
 
     def _field(self, field: SamplingField) -> QDoubleSpinBox:
-        box = QDoubleSpinBox(self)
+        box = padded(QDoubleSpinBox(self))
         box.setDecimals(field.decimals)
         box.setRange(field.low - field.step, field.high)
         box.setSingleStep(field.step)

@@ -9,7 +9,7 @@ from app.page_parts.labels import discard
 
 
 class Flow(QLayout):
-    """Widgets in lines; every widget keeps its size hint."""
+    """Widgets in lines; every widget keeps its size hint, hidden ones take no room."""
 
     def __init__(self, spacing: int = 8) -> None:
         super().__init__()
@@ -72,6 +72,8 @@ class Flow(QLayout):
     def _place(self, rect: QRect, *, move: bool) -> int:
         x, y, line = rect.x(), rect.y(), 0
         for item in self._items:
+            if item.isEmpty():  # hidden
+                continue
             hint = item.sizeHint()
             if x + hint.width() > rect.right() + 1 and line > 0:
                 x, y, line = rect.x(), y + line + self._gap // 2, 0

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TypeVar
 
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QFont, QFontDatabase
 from PySide6.QtWidgets import (
+    QDoubleSpinBox,
     QFrame,
     QHBoxLayout,
     QLabel,
     QLayout,
     QPushButton,
     QSizePolicy,
+    QSpinBox,
     QToolButton,
     QVBoxLayout,
     QWidget,
@@ -19,6 +23,8 @@ from PySide6.QtWidgets import (
 
 from app.theme import Theme
 from app.theme.tokens import GRID
+
+Spin = TypeVar("Spin", QSpinBox, QDoubleSpinBox)
 
 
 def label(text: str, role: str = "", *, wrap: bool = False, select: bool = False) -> QLabel:
@@ -66,6 +72,20 @@ def icon_button(theme: Theme, icon: str, name: str, slot: Callable[[], object] |
     if slot is not None:
         made.clicked.connect(lambda: slot())
     return made
+
+
+def fixed_font() -> QFont:
+    """The desktop's font of equal widths; its size is that of the text around it, also when that changes."""
+    found = QFont()
+    found.setFamilies(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont).families())
+    found.setFixedPitch(True)
+    return found
+
+
+def padded(box: Spin) -> Spin:
+    """A number field whose text keeps off the border; the style sheet's padding does not reach it."""
+    box.lineEdit().setTextMargins(6, 0, 0, 0)
+    return box
 
 
 def card() -> tuple[QFrame, QVBoxLayout]:

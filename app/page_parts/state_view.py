@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QLabel, QProgressBar, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QPushButton, QVBoxLayout, QWidget
 
 from app.page_parts.labels import label, set_role
 from app.theme import Theme
@@ -13,6 +13,7 @@ from app.theme.tokens import GRID
 
 ICON_SIZE = 40
 WIDEST = 420
+PROGRESS_WIDTH = 280
 
 
 class StateView(QWidget):
@@ -68,6 +69,14 @@ class StateView(QWidget):
         if self._slot is not None:
             self._slot()
 
+    def _in_the_middle(self, widget: QWidget, widest: int) -> QHBoxLayout:
+        widget.setMaximumWidth(widest)
+        line = QHBoxLayout()
+        line.addStretch(1)
+        line.addWidget(widget, 1000)
+        line.addStretch(1)
+        return line
+
     def _lay_out(self) -> None:
         self._heading.setAlignment(Qt.AlignmentFlag.AlignHCenter)
         self._text.setAlignment(Qt.AlignmentFlag.AlignHCenter)
@@ -76,10 +85,10 @@ class StateView(QWidget):
         column.addStretch(2)
         column.addWidget(self._icon)
         column.addWidget(self._heading)
-        for item in (self._text, self._progress):
-            item.setMaximumWidth(WIDEST)
-            item.setMinimumWidth(min(WIDEST, 280))
-            column.addWidget(item, 0, Qt.AlignmentFlag.AlignHCenter)
+        # an aligned item gets no height for its width, and a wrapped text would lose its second line
+        self._progress.setFixedWidth(PROGRESS_WIDTH)
+        column.addLayout(self._in_the_middle(self._text, WIDEST))
+        column.addWidget(self._progress, 0, Qt.AlignmentFlag.AlignHCenter)
         column.addSpacing(GRID)
         column.addWidget(self._button, 0, Qt.AlignmentFlag.AlignHCenter)
         column.addStretch(3)

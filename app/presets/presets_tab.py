@@ -11,7 +11,8 @@ from PySide6.QtWidgets import QComboBox, QFrame, QInputDialog, QStackedWidget, Q
 from app.context import AppContext
 from app.engine_client import EngineProblem
 from app.i18n import tr, trn
-from app.page_parts.labels import button, card, clear, label, row
+from app.page_parts.flow import Flow
+from app.page_parts.labels import button, card, clear, label
 from app.page_parts.page_frame import Column
 from app.page_parts.state_view import StateView
 from app.presets.checks import Surroundings, findings
@@ -204,7 +205,10 @@ class PresetsTab(QWidget):
         head = QWidget()
         column = QVBoxLayout(head)
         column.setContentsMargins(2 * GRID, GRID, 2 * GRID, 0)
-        column.addLayout(row(self._choice, self._use_button, 1, self._save, self._save_as, self._delete))
+        line = Flow(GRID)  # a narrow window has two of them
+        for part in (self._choice, self._use_button, self._save, self._save_as, self._delete):
+            line.addWidget(part)
+        column.addLayout(line)
         column.addWidget(self._summary)
         self._stack.addWidget(self._state)
         self._stack.addWidget(self._form)

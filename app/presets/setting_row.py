@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QCheckBox, QComboBox, QDoubleSpinBox, QHBoxLayout,
 
 from app.i18n import tr
 from app.page_parts.figures_as_words import number_text, size_text
-from app.page_parts.labels import icon_button, label, row, set_role
+from app.page_parts.labels import icon_button, label, padded, row, set_role
 from app.presets.schema import SettingSpec
 from app.theme import Theme
 from app.theme.tokens import GRID
@@ -30,6 +30,7 @@ class SettingRow(QWidget):
     def __init__(self, theme: Theme, spec: SettingSpec) -> None:
         super().__init__()
         self.spec = spec
+        self._theme = theme
         self._exact: int | float | None = None
         self._rounded = 0.0
         self._automatic = QCheckBox(tr("Automatic"))
@@ -127,16 +128,17 @@ class SettingRow(QWidget):
             return choice
         if spec.kind == "number" or spec.unit == "bytes":
             return self._real_editor(spec)
-        whole = QSpinBox()
+        whole = padded(QSpinBox())
         whole.setRange(int(spec.minimum or 0), int(min(INT_MAX, spec.maximum if spec.maximum is not None else INT_MAX)))
         whole.setSuffix(_unit_text(spec.unit))
+        whole.valueChanged.connect(lambda value: whole.setSuffix(_unit_text(spec.unit, value)))
         whole.setGroupSeparatorShown(True)
         whole.valueChanged.connect(self._report)
         return whole
 
     def _real_editor(self, spec: SettingSpec) -> QDoubleSpinBox:
         scale = BYTES_PER_STEP if spec.unit == "bytes" else 1.0
-        real = QDoubleSpinBox()
+        real = padded(QDoubleSpinBox())
         real.setDecimals(2)
         real.setSingleStep(0.5 if spec.unit == "bytes" else 0.05)
         real.setRange((spec.minimum or 0) / scale, (spec.maximum if spec.maximum is not None else 1e15) / scale)
@@ -146,7 +148,7 @@ class SettingRow(QWidget):
 
     def _lay_out(self, spec: SettingSpec) -> None:
         self._title = label(tr(spec.title), "heading")
-        self._editor.setFixedWidth(EDITOR_WIDTH)
+        self._editor.setFixedWidth(self._theme.scaled(EDITOR_WIDTH))
         words = QVBoxLayout()
         words.setSpacing(2)
         words.addLayout(row(self._title, self._changed, 1))
@@ -159,7 +161,10 @@ class SettingRow(QWidget):
             whole.addWidget(part)
 
 
-def _unit_text(unit: str) -> str:
+def _unit_text(unit: str, count: float = 2) -> str:
     """The unit behind a number in an editor."""
-    words = {"tokens": tr("tokens"), "threads": tr("threads"), "layers": tr("layers")}
+    if count == 1:
+        words = {"tokens": tr("token"), "threads": tr("thread"), "layers": tr("layer")}
+    else:
+        words = {"tokens": tr("tokens"), "threads": tr("threads"), "layers": tr("layers")}
     return f" {words.get(unit, unit)}" if unit else ""

@@ -6,13 +6,14 @@ import time
 from typing import Any
 
 from PySide6.QtCore import QTimer
-from PySide6.QtGui import QFontDatabase, QGuiApplication
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QCheckBox, QComboBox, QFrame, QLineEdit, QPlainTextEdit, QSpinBox, QWidget
 
 from app.context import AppContext
 from app.i18n import tr, trn
 from app.page_parts.figures_as_words import number_text
-from app.page_parts.labels import button, card, icon_button, label, row, set_role
+from app.page_parts.flow import Flow
+from app.page_parts.labels import button, card, fixed_font, icon_button, label, padded, row, set_role
 from app.page_parts.page_frame import Column, PageFrame
 from app.server_page.serving import ServerSettings, new_key, serving_from
 from app.server_page.snippets import SNIPPETS
@@ -165,7 +166,7 @@ class ServerPage(PageFrame):
 
     def _make_widgets(self) -> None:
         self._on = QCheckBox(tr("Let other programs use the engine"))
-        self._port = QSpinBox()
+        self._port = padded(QSpinBox())
         self._port.setRange(1024, 65535)
         self._port.setAccessibleName(tr("Port"))
         self._port.setKeyboardTracking(False)
@@ -184,13 +185,13 @@ class ServerPage(PageFrame):
         self._clients = label("", "", wrap=True)
         self._requests_title = label(tr("Latest requests"), "heading")
         self._requests = label("", "soft", select=True)
-        self._requests.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))
+        self._requests.setFont(fixed_font())
         self._snippet_choice = QComboBox()
         self._snippet_choice.addItems([tr(one.title) for one in SNIPPETS])
         self._snippet_choice.setAccessibleName(tr("Program"))
         self._snippet = QPlainTextEdit()
         self._snippet.setReadOnly(True)
-        self._snippet.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))
+        self._snippet.setFont(fixed_font())
         self._snippet.setFixedHeight(self._snippet.fontMetrics().lineSpacing() * SNIPPET_LINES + 3 * GRID)
         self._snippet.setAccessibleName(tr("Settings to copy"))
         self._snippet_where = label("", "soft", wrap=True)
@@ -204,7 +205,10 @@ class ServerPage(PageFrame):
         body.setSpacing(GRID)
         body.addWidget(self._on)
         body.addWidget(self._status)
-        body.addLayout(row(label(tr("Port"), "soft"), self._port, self._everywhere, 1, spacing=2 * GRID))
+        line = Flow(2 * GRID)
+        for part in (label(tr("Port"), "soft"), self._port, self._everywhere):
+            line.addWidget(part)
+        body.addLayout(line)
         body.addWidget(self._warning)
         return frame
 

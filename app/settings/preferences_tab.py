@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QCheckBox, QComboBox, QDoubleSpinBox, QFileDialog,
 from app.context import AppContext
 from app.files import config_folder, data_folder
 from app.i18n import available_languages, tr
-from app.page_parts.labels import button, card, clear, icon_button, label, row
+from app.page_parts.labels import button, card, clear, icon_button, label, padded, row
 from app.page_parts.page_frame import Column
 from app.preferences import Values
 from app.theme.tokens import GRID
@@ -76,20 +76,20 @@ class PreferencesTab(QWidget):
             box.setChecked(value)
             box.toggled.connect(lambda on: self._set(one.name, on))
             return box
-        number = QDoubleSpinBox()
+        number = padded(QDoubleSpinBox())
         number.setRange(one.metadata.get("low", 0.0), one.metadata.get("high", 1e6))
         number.setDecimals(0)
         number.setSpecialValueText(tr("System"))
         number.setSuffix(f" {one.metadata['unit']}" if one.metadata.get("unit") else "")
         number.setKeyboardTracking(False)
-        number.setFixedWidth(EDITOR_WIDTH)
+        number.setFixedWidth(self._context.theme.scaled(EDITOR_WIDTH))
         number.setValue(value)
         number.valueChanged.connect(lambda chosen: self._set(one.name, float(chosen)))
         return number
 
     def _choice(self, name: str, choices: dict[str, str], value: str) -> QComboBox:
         made = QComboBox()
-        made.setFixedWidth(EDITOR_WIDTH)
+        made.setFixedWidth(self._context.theme.scaled(EDITOR_WIDTH))
         for key, text in choices.items():
             made.addItem(tr(text), key)
         made.setCurrentIndex(max(0, made.findData(value)))

@@ -195,7 +195,7 @@ class Dashboard(QWidget):
         self._arrange()
 
     def _arrange(self) -> None:
-        columns = max(2, min(len(self._tiles), self.width() // TILE_WIDTH))
+        columns = max(2, min(len(self._tiles), self.width() // self._theme.scaled(TILE_WIDTH)))
         if columns == 5:
             columns = 3  # two rows of three rather than five and one
         if columns == self._columns:

@@ -85,10 +85,16 @@ class BigNumber(QWidget):
         super().__init__()
         self._theme, self._unit = theme, unit
         self.text = "–"
-        self._large = QFont(self.font())
-        self._large.setPixelSize(22)
-        self._large.setWeight(QFont.Weight.DemiBold)
+        self._large = QFont()
+        self._fit()
+        theme.changed.connect(self._fit)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+
+    def _fit(self) -> None:
+        self._large = QFont(self.font())
+        self._large.setPixelSize(self._theme.scaled(22))
+        self._large.setWeight(QFont.Weight.DemiBold)
+        self.updateGeometry()
 
     def sizeHint(self) -> QSize:
         """Room for four digits and the unit."""

@@ -15,7 +15,7 @@ _SIZES = (16, 20, 24, 32, 48, 64)
 
 def names() -> list[str]:
     """Every icon there is."""
-    return sorted(path.stem for path in ICON_FOLDER.glob("*.svg") if path.stem != "gannet")
+    return sorted(path.stem for path in ICON_FOLDER.glob("*.svg") if path.stem not in ("gannet", "tick"))
 
 
 def icon(name: str, color: QColor, disabled: QColor) -> QIcon:

@@ -6,10 +6,13 @@ Widgets opt in by object name or by the dynamic properties `kind` ("primary", "q
 
 from __future__ import annotations
 
+from pathlib import Path
 from string import Template
 
 from app.theme.tokens import TOKENS, Mode
 
+_PIXELS = {"title_size": 18, "figure_size": 22, "box_size": 15}
+_TICK = Path(__file__).parent / "icons" / "tick.svg"
 _SHEET = Template("""
 QToolTip { color: $text; background: $raised; border: 1px solid $line; padding: 4px 6px; }
 QMainWindow, QDialog { background: $window; }
@@ -49,6 +52,12 @@ QLineEdit, QPlainTextEdit, QTextEdit, QSpinBox, QDoubleSpinBox, QComboBox {
 QLineEdit:focus, QPlainTextEdit:focus, QTextEdit:focus, QSpinBox:focus, QDoubleSpinBox:focus, QComboBox:focus { border: 1px solid $focus; }
 QAbstractSpinBox QLineEdit { background: transparent; border: none; padding: 0 6px; }
 QAbstractSpinBox::up-button, QAbstractSpinBox::down-button { width: 0; border: none; }
+QCheckBox { spacing: 6px; }
+QCheckBox::indicator { width: $box_size; height: $box_size; border: 1px solid $line_strong; border-radius: 4px; background: $field; }
+QCheckBox::indicator:hover, QCheckBox::indicator:focus { border: 1px solid $focus; }
+QCheckBox::indicator:checked { background: $accent; border: 1px solid $accent; image: url("$tick"); }
+QCheckBox::indicator:disabled { background: $panel; border: 1px solid $line; }
+QCheckBox:focus { color: $text; }
 QComboBox::drop-down { border: none; width: 22px; }
 QComboBox::down-arrow { width: 0; height: 0; border-left: 4px solid $field; border-right: 4px solid $field; border-top: 5px solid $text_soft; }
 QComboBox QAbstractItemView { background: $raised; color: $text; border: 1px solid $line; selection-background-color: $selected; selection-color: $text; }
@@ -73,10 +82,10 @@ QGroupBox { border: 1px solid $line; border-radius: 8px; margin-top: 20px; paddi
 QGroupBox::title { subcontrol-origin: margin; left: 4px; top: 2px; color: $text_soft; }
 
 QLabel { background: transparent; color: $text; }
-QLabel[role="title"] { font-size: 18px; font-weight: 600; }
+QLabel[role="title"] { font-size: $title_size; font-weight: 600; }
 QLabel[role="heading"] { font-weight: 600; }
 QLabel[role="soft"] { color: $text_soft; }
-QLabel[role="figure"] { font-size: 22px; font-weight: 600; }
+QLabel[role="figure"] { font-size: $figure_size; font-weight: 600; }
 QLabel[role="good"] { color: $good; }
 QLabel[role="warn"] { color: $warn; }
 QLabel[role="bad"] { color: $bad; }
@@ -106,6 +115,11 @@ QFrame#toast QPushButton:focus { border: 1px solid $accent; }
 """)
 
 
-def stylesheet(mode: Mode) -> str:
-    """The style sheet of `mode`. Raises KeyError when the sheet names a token that is not declared."""
-    return _SHEET.substitute({name: token.in_mode(mode) for name, token in TOKENS.items()})
+def stylesheet(mode: Mode, scale: float = 1.0) -> str:
+    """The style sheet of `mode`, its sizes `scale` times those for the desktop's own font.
+
+    Raises KeyError when the sheet names a token that is not declared.
+    """
+    sizes = {name: f"{round(pixels * scale)}px" for name, pixels in _PIXELS.items()}
+    colours = {name: token.in_mode(mode) for name, token in TOKENS.items()}
+    return _SHEET.substitute(colours, **sizes, tick=_TICK.as_posix())

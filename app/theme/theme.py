@@ -7,7 +7,7 @@ from weakref import WeakKeyDictionary
 
 import shiboken6
 from PySide6.QtCore import QObject, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QFont, QIcon, QPalette
+from PySide6.QtGui import QColor, QFont, QFontMetricsF, QIcon, QPalette
 from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel
 
 from app.theme import icons
@@ -15,6 +15,7 @@ from app.theme.stylesheet import stylesheet
 from app.theme.tokens import TOKENS, Mode
 
 Choice = Literal["system", "light", "dark", "contrast"]
+BUTTON_ICON, LABEL_ICON = 16, 20
 
 
 class Theme(QObject):
@@ -32,6 +33,7 @@ class Theme(QObject):
         self._choice: Choice = choice
         self._system_font = QFont(application.font())
         self._tinted: WeakKeyDictionary[QAbstractButton | QLabel, tuple[str, str, int]] = WeakKeyDictionary()
+        self._scale = 1.0
         self.reduce_motion = False
         application.setStyle("Fusion")
         self.mode: Mode = self._resolve()
@@ -49,8 +51,13 @@ class Theme(QObject):
         font = QFont(self._system_font)
         if points > 0:
             font.setPointSizeF(points)
+        self._scale = QFontMetricsF(font).height() / QFontMetricsF(self._system_font).height()
         self._application.setFont(font)
         self._apply()
+
+    def scaled(self, pixels: float) -> int:
+        """A length that is `pixels` long with the desktop's own font, with the font that is on now."""
+        return round(pixels * self._scale)
 
     def color(self, name: str) -> QColor:
         """The colour of token `name` now. Raises KeyError for a name that is not declared."""
@@ -60,18 +67,22 @@ class Theme(QObject):
         """Own icon `name` in the colour of `token` (greyed when disabled)."""
         return icons.icon(name, self.color(token), self.color("line_strong"))
 
-    def tint(self, target: QAbstractButton | QLabel, name: str, token: str = "text_soft", size: int = 20) -> None:
-        """Put own icon `name` on a button, or on a label `size` points high, in the theme's colours from now on."""
-        self._tinted[target] = (name, token, size)
+    def tint(self, target: QAbstractButton | QLabel, name: str, token: str = "text_soft", size: int = 0) -> None:
+        """Put own icon `name` on a button or label, in the theme's colours and as large as its font from now on.
+
+        `size` is its height in pixels with the desktop's own font, 0 for what is usual.
+        """
+        self._tinted[target] = (name, token, size or (LABEL_ICON if isinstance(target, QLabel) else BUTTON_ICON))
         self._tint(target)
 
     def _tint(self, target: QAbstractButton | QLabel) -> None:
         name, token, size = self._tinted[target]
-        icon = self.icon(name, token)
+        icon, size = self.icon(name, token), self.scaled(size)
         if isinstance(target, QLabel):
             target.setPixmap(icon.pixmap(QSize(size, size), target.devicePixelRatio()))
         else:
             target.setIcon(icon)
+            target.setIconSize(QSize(size, size))
 
     def _resolve(self) -> Mode:
         if self._choice != "system":
@@ -93,7 +104,7 @@ class Theme(QObject):
 
     def _apply(self) -> None:
         self._application.setPalette(self._palette())
-        self._application.setStyleSheet(stylesheet(self.mode))
+        self._application.setStyleSheet(stylesheet(self.mode, self._scale))
         for target in list(self._tinted):
             if shiboken6.isValid(target):
                 self._tint(target)

@@ -60,7 +60,9 @@ class EnginePanel(QWidget):
         super().__init__()
         self.setObjectName("engine-panel")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        self.setFixedWidth(WIDTH)
+        self._theme = context.theme
+        self._fit()
+        context.theme.changed.connect(self._fit)
         self._values: dict[str, QLabel] = {}
         self._lines: dict[str, Sparkline] = {}
         column = QVBoxLayout(self)
@@ -86,6 +88,9 @@ class EnginePanel(QWidget):
         column.addWidget(more)
         self.show_state(context.client.state)
         self.show_figures(Figures())
+
+    def _fit(self) -> None:
+        self.setFixedWidth(self._theme.scaled(WIDTH))
 
     def show_state(self, state: State) -> None:
         """What the engine is doing, in words."""

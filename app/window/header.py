@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QProgressBar, QPushButton, QToolButton, QVBoxLayout, QWidget
 
 from app.chat.figures import short
@@ -57,7 +57,7 @@ class Header(QWidget):
         self.line.setFixedSize(72, 20)
         self._lay_out()
         context.theme.tint(self.cancel, "close")
-        context.theme.tint(self.speed, "gauge")
+        context.theme.tint(self.speed, "gauge", size=18)
         context.session.changed.connect(self.refresh)
         context.client.progress.connect(self._progressed)
         context.client.state_changed.connect(lambda _: self.refresh())
@@ -168,7 +168,6 @@ class Header(QWidget):
         row.addWidget(self.cancel)
         row.addStretch(1)
         row.addWidget(self.line)
-        self.speed.setIconSize(QSize(18, 18))
         row.addWidget(self.speed)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)

@@ -36,7 +36,9 @@ from app.wizard.stale_notice import StaleNotice
 MINIMUM = (640, 480)
 DEFAULT = (1100, 750)
 NARROW = 900
-"""Below this width the sidebar shows icons only."""
+"""Below this width the sidebar shows icons only. Widths are for the desktop's own font; larger type needs more."""
+PANEL_NEEDS = 760
+"""Below this width the engine panel stays away, open or not."""
 
 
 class MainWindow(QMainWindow):
@@ -197,7 +199,7 @@ class MainWindow(QMainWindow):
         actions.connect("model.cancel", self.context.session.cancel)
         actions.connect("model.tune", self._tune)
         actions.connect("engine.restart", self.context.session.restart)
-        self.header.panel_asked.connect(lambda: self._show_panel(not self.panel.isVisible()))
+        self.header.panel_asked.connect(actions["view.panel"].trigger)
         self.panel.telemetry_asked.connect(lambda: self.show_place("telemetry"))
         self.context.conversations.opened.connect(self._chat_opened)
         preferences.changed.connect(self._preference_changed)
@@ -214,22 +216,28 @@ class MainWindow(QMainWindow):
         self._fit_sidebar()
 
     def _fit_sidebar(self) -> None:
-        narrow = self.width() < NARROW if self._sidebar_open is None else not self._sidebar_open
+        tight = self.width() < self.context.theme.scaled(NARROW)
+        narrow = tight if self._sidebar_open is None else not self._sidebar_open
         if narrow != self.sidebar.narrow or self.sidebar.width() == 0:
             self.sidebar.set_narrow(narrow)
         self.context.actions["view.sidebar"].setChecked(not narrow)
-        self.header.set_narrow(self.width() < NARROW)
+        self.header.set_narrow(tight)
+        self._fit_panel()
 
     def _chat_opened(self) -> None:
         self.show_place("chat")
-        if self.width() < NARROW and self._sidebar_open:
+        if self.width() < self.context.theme.scaled(NARROW) and self._sidebar_open:
             self._sidebar_open = None
             self._fit_sidebar()
 
+    def _fit_panel(self) -> None:
+        room = self.width() >= self.context.theme.scaled(PANEL_NEEDS)
+        self.panel.setVisible(room and self.context.actions["view.panel"].isChecked())
+
     def _show_panel(self, is_open: bool) -> None:
-        self.panel.setVisible(is_open)
         self.context.actions["view.panel"].setChecked(is_open)
         self.context.preferences["panel_open"] = is_open
+        self._fit_panel()
 
     def _zoom(self, points: float) -> None:
         now = self.font().pointSizeF()
@@ -241,6 +249,7 @@ class MainWindow(QMainWindow):
             theme.choose(preferences["theme"])
         elif name == "font_points":
             theme.set_font_points(preferences["font_points"])
+            self._fit_sidebar()
         elif name == "reduce_motion":
             theme.reduce_motion = preferences["reduce_motion"]
         elif name == "language":

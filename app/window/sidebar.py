@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QSize, Qt, QTimer
+from PySide6.QtCore import QEvent, Qt, QTimer
 from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QFrame, QLineEdit, QPushButton, QVBoxLayout, QWidget
 
@@ -11,7 +11,7 @@ from app.i18n import tr
 from app.window.conversation_list import ConversationList
 from app.window.places import PLACES
 
-WIDE, NARROW = 248, 56
+WIDE, NARROW, WIDEST = 248, 56, 380
 SEARCH_PAUSE_MS = 120
 
 
@@ -47,6 +47,7 @@ class Sidebar(QWidget):
         self.search.textChanged.connect(lambda _: self._pause.start())
         self.search.returnPressed.connect(self._into_list)
         self._lay_out()
+        context.theme.changed.connect(self._fit)
 
     @property
     def narrow(self) -> bool:
@@ -56,7 +57,7 @@ class Sidebar(QWidget):
     def set_narrow(self, narrow: bool) -> None:
         """Icons only, or icons with words and the conversations."""
         self._narrow = narrow
-        self.setFixedWidth(NARROW if narrow else WIDE)
+        self._fit()
         self.search.setVisible(not narrow)
         self.list.setVisible(not narrow)
         self._gap.setVisible(narrow)
@@ -64,6 +65,11 @@ class Sidebar(QWidget):
         self._buttons["chat"].setVisible(narrow)
         for button in (self._new, self._find, *self._buttons.values()):
             button.setText("" if narrow else button.accessibleName())
+
+    def _fit(self) -> None:
+        """As wide as its words need with this font, within reason: chats' titles may be cut."""
+        theme = self._context.theme
+        self.setFixedWidth(max(NARROW, theme.scaled(NARROW)) if self._narrow else min(WIDEST, theme.scaled(WIDE)))
 
     def mark_place(self, name: str) -> None:
         """Show which place is in front."""
@@ -93,8 +99,7 @@ class Sidebar(QWidget):
     def _button(self, text: str, icon: str, action: str) -> QPushButton:
         button = QPushButton(text, self)
         button.setProperty("kind", "quiet")
-        self._context.theme.tint(button, icon, "text")
-        button.setIconSize(QSize(18, 18))
+        self._context.theme.tint(button, icon, "text", 18)
         button.setAccessibleName(text)
         shortcut = self._context.actions[action].shortcut().toString(QKeySequence.SequenceFormat.NativeText)
         button.setToolTip(f"{text} ({shortcut})" if shortcut else text)

@@ -9,6 +9,7 @@ from PySide6.QtGui import QHelpEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from app.i18n import tr
+from app.page_parts.axis import round_ticks, spread_apart
 from app.page_parts.figures_as_words import number_text, rate_text
 from app.theme import Theme
 from app.wizard.progress import ArmRow, DriveDot
@@ -16,6 +17,8 @@ from app.wizard.progress import ArmRow, DriveDot
 DRIVE_HEIGHT = 160
 ROW_HEIGHT = 26
 LEFT, BOTTOM, RIGHT, TOP = 76, 22, 12, 8
+LABELS = 68
+"""Room for the sizes at the ends of the drive's lines."""
 LINE_TOKENS = ("plot_1", "plot_2", "plot_3", "plot_4")
 STATE_WORDS = {
     "waiting": "not measured yet",
@@ -37,9 +40,13 @@ class DriveChart(QWidget):
         super().__init__()
         self._theme = theme
         self.points: list[DriveDot] = []
-        self.setFixedHeight(DRIVE_HEIGHT)
         self.setAccessibleName(tr("Drive rate by queue depth"))
-        theme.changed.connect(self.update)
+        theme.changed.connect(self._fit)
+        self._fit()
+
+    def _fit(self) -> None:
+        self.setFixedHeight(self._theme.scaled(DRIVE_HEIGHT))
+        self.update()
 
     def show_points(self, points: list[DriveDot]) -> None:
         """Draw these."""
@@ -53,24 +60,38 @@ class DriveChart(QWidget):
         """Axes, then a line with dots per read size."""
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        area = QRectF(LEFT, TOP, max(1, self.width() - LEFT - RIGHT), self.height() - TOP - BOTTOM)
-        top = max((one.bytes_s for one in self.points), default=1e9) * 1.15
-        deepest = max((one.queue_depth for one in self.points), default=32)
-        self._axes(painter, area, top, max(32, deepest))
+        left, right, bottom = (self._theme.scaled(one) for one in (LEFT, LABELS, BOTTOM))
+        area = QRectF(left, TOP, max(1, self.width() - left - right), self.height() - TOP - bottom)
+        ticks = round_ticks(max((one.bytes_s for one in self.points), default=1e9), about=3)
+        top, deepest = ticks[-1], max(32, max((one.queue_depth for one in self.points), default=32))
+        self._axes(painter, area, ticks, deepest)
+        ends: list[tuple[str, str, float]] = []
         for at, size in enumerate(sorted({one.read_bytes for one in self.points})):
             dots = sorted((one for one in self.points if one.read_bytes == size), key=lambda one: one.queue_depth)
-            self._line(painter, area, top, max(32, deepest), dots, LINE_TOKENS[at % len(LINE_TOKENS)])
+            token = LINE_TOKENS[at % len(LINE_TOKENS)]
+            self._line(painter, area, top, deepest, dots, token)
+            ends.append((read_size_text(size), token, area.bottom() - dots[-1].bytes_s / top * area.height()))
+        self._labels(painter, area, ends)
         painter.end()
 
-    def _axes(self, painter: QPainter, area: QRectF, top: float, deepest: int) -> None:
+    def _labels(self, painter: QPainter, area: QRectF, ends: list[tuple[str, str, float]]) -> None:
+        """Each line says at its end how large its reads are."""
+        height = painter.fontMetrics().height()
+        low, high = area.top() + height / 2, area.bottom() - height / 2
+        for (text, token, _), y in zip(ends, spread_apart([end for *_, end in ends], height, low, high), strict=True):
+            painter.setPen(self._theme.color(token))
+            box = QRectF(area.right() - 4, y - height / 2, self._theme.scaled(LABELS), height)
+            painter.drawText(box, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, text)
+
+    def _axes(self, painter: QPainter, area: QRectF, ticks: tuple[float, ...], deepest: int) -> None:
         metrics = painter.fontMetrics()
-        for part in range(4):
-            y = area.bottom() - part / 3 * area.height()
+        for tick in ticks:
+            y = area.bottom() - tick / ticks[-1] * area.height()
             painter.setPen(QPen(self._theme.color("plot_grid"), 1))
             painter.drawLine(QPointF(area.left(), y), QPointF(area.right(), y))
             painter.setPen(self._theme.color("text_soft"))
-            text = rate_text(top * part / 3) if part else "0"
-            box = QRectF(0, y - metrics.height() / 2, LEFT - 8, metrics.height())
+            text = rate_text(tick) if tick else "0"
+            box = QRectF(0, y - metrics.height() / 2, area.left() - 8, metrics.height())
             painter.drawText(box, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, text)
         depth = 1
         while depth <= deepest:
@@ -103,7 +124,15 @@ class ArmsChart(QWidget):
         self.arms: tuple[ArmRow, ...] = ()
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setAccessibleName(tr("Speed of every candidate"))
-        theme.changed.connect(self.update)
+        theme.changed.connect(self._fit)
+
+    @property
+    def _row_height(self) -> int:
+        return self._theme.scaled(ROW_HEIGHT)
+
+    def _fit(self) -> None:
+        self.updateGeometry()
+        self.update()
 
     def show_arms(self, arms: tuple[ArmRow, ...]) -> None:
         """Draw these."""
@@ -116,7 +145,7 @@ class ArmsChart(QWidget):
 
     def sizeHint(self) -> QSize:
         """A row for each, and the axis."""
-        return QSize(320, max(1, len(self.arms)) * ROW_HEIGHT + BOTTOM)
+        return QSize(320, max(1, len(self.arms)) * self._row_height + self._theme.scaled(BOTTOM))
 
     def minimumSizeHint(self) -> QSize:
         """It may get narrow, not low."""
@@ -125,7 +154,7 @@ class ArmsChart(QWidget):
     def event(self, event: QEvent) -> bool:
         """The tooltip is that of the row under the pointer."""
         if isinstance(event, QHelpEvent):
-            at = event.pos().y() // ROW_HEIGHT
+            at = event.pos().y() // self._row_height
             text = arm_words(self.arms[at]) if 0 <= at < len(self.arms) else ""
             QToolTip.showText(event.globalPos(), text, self)
             return True
@@ -135,30 +164,28 @@ class ArmsChart(QWidget):
         """Names at the left, dots at the right."""
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        names = min(260, int(self.width() * 0.42))
-        area = QRectF(names + 8, 0, max(1, self.width() - names - 8 - RIGHT), len(self.arms) * ROW_HEIGHT)
-        top = (
-            max((run for one in self.arms for run in (*one.runs, one.high) if not math.isnan(run)), default=1.0) * 1.08
-        )
-        self._axis(painter, area, top)
+        names, high = min(self._theme.scaled(260), int(self.width() * 0.42)), self._row_height
+        area = QRectF(names + 8, 0, max(1, self.width() - names - 8 - RIGHT), len(self.arms) * high)
+        largest = max((run for one in self.arms for run in (*one.runs, one.high) if not math.isnan(run)), default=1.0)
+        ticks = round_ticks(largest)
+        top = ticks[-1]
+        self._axis(painter, area, ticks)
         for at, one in enumerate(self.arms):
-            self._row(painter, QRectF(area.left(), at * ROW_HEIGHT, area.width(), ROW_HEIGHT), one, top, names)
+            self._row(painter, QRectF(area.left(), at * high, area.width(), high), one, top, names)
         painter.end()
 
-    def _axis(self, painter: QPainter, area: QRectF, top: float) -> None:
-        for part in range(5):
-            x = area.left() + part / 4 * area.width()
+    def _axis(self, painter: QPainter, area: QRectF, ticks: tuple[float, ...]) -> None:
+        height = painter.fontMetrics().height()
+        for tick in ticks:
+            x = area.left() + tick / ticks[-1] * area.width()
             painter.setPen(QPen(self._theme.color("plot_grid"), 1))
             painter.drawLine(QPointF(x, 0), QPointF(x, area.bottom()))
             painter.setPen(self._theme.color("text_soft"))
-            text = number_text(top * part / 4) + (f" {tr('tok/s')}" if part == 4 else "")
-            box = (
-                QRectF(x - 70, area.bottom() + 3, 70 + RIGHT, 18)
-                if part == 4
-                else QRectF(x - 20, area.bottom() + 3, 40, 18)
-            )
-            flag = Qt.AlignmentFlag.AlignRight if part == 4 else Qt.AlignmentFlag.AlignHCenter
-            painter.drawText(box, flag, text)
+            last = tick == ticks[-1]
+            text = number_text(tick, 2) + (f" {tr('tok/s')}" if last else "")
+            wide = self._theme.scaled(90 if last else 30)
+            box = QRectF(x - wide, area.bottom() + 3, wide + RIGHT if last else 2 * wide, height)
+            painter.drawText(box, Qt.AlignmentFlag.AlignRight if last else Qt.AlignmentFlag.AlignHCenter, text)
 
     def _row(self, painter: QPainter, box: QRectF, one: ArmRow, top: float, names: int) -> None:
         chosen = one.state == "chosen"
@@ -197,6 +224,11 @@ def _mark(one: ArmRow) -> str:
     if one.state in ("crashed", "wrong"):
         return "✕ "
     return "◆ " if one.default else "– " if one.state == "skipped" else ""
+
+
+def read_size_text(nbytes: int) -> str:
+    """The size of a read as drives count it: "128 KiB", "2 MiB"."""
+    return f"{nbytes >> 20} MiB" if nbytes >= 1 << 20 else f"{max(1, nbytes >> 10)} KiB"
 
 
 def arm_words(one: ArmRow) -> str:

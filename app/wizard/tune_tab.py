@@ -271,7 +271,7 @@ class TuneTab(QWidget):
         self._bar.setAccessibleName(tr("Progress of measuring"))
         self._cancel_button = button(tr("Cancel"), self.cancel)
         self._measured = label("", "soft", wrap=True)
-        self._drive_title = label(tr("The drive: reads at once, and what it delivers"), "soft")
+        self._drive_title = label(tr("The drive: reads at once, and what it delivers"), "soft", wrap=True)
         self._drive = DriveChart(self._context.theme)
         self._arms_title = label(tr("Candidates"), "soft")
         self._arms = ArmsChart(self._context.theme)

@@ -356,6 +356,10 @@
    <translation>ist keine ganze Zahl</translation>
   </message>
   <message>
+   <source>layer</source>
+   <translation>Schicht</translation>
+  </message>
+  <message>
    <source>layers</source>
    <translation>Schichten</translation>
   </message>
@@ -372,8 +376,16 @@
    <translation>an</translation>
   </message>
   <message>
+   <source>thread</source>
+   <translation>Thread</translation>
+  </message>
+  <message>
    <source>threads</source>
    <translation>Threads</translation>
+  </message>
+  <message>
+   <source>token</source>
+   <translation>Token</translation>
   </message>
   <message>
    <source>tokens</source>

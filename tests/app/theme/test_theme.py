@@ -97,3 +97,18 @@ def _strongest(label: QLabel) -> QColor:
     image = label.pixmap().toImage()
     colours = [image.pixelColor(x, y) for x in range(image.width()) for y in range(image.height())]
     return max(colours, key=lambda colour: colour.alpha())
+
+
+def test_everything_grows_with_the_font(theme: Theme, qtbot: QtBot) -> None:
+    """Else larger type leaves headings, icons and boxes behind, or cut."""
+    label = QLabel()
+    qtbot.addWidget(label)
+    theme.tint(label, "check", size=20)
+    small = (theme.scaled(100), label.pixmap().deviceIndependentSize().width())
+    points = theme._system_font.pointSizeF()
+    theme.set_font_points(2 * points)
+    assert theme.scaled(100) == pytest.approx(2 * small[0], rel=0.1)
+    assert label.pixmap().deviceIndependentSize().width() == pytest.approx(2 * small[1], rel=0.1)
+    assert "font-size: 36px" in stylesheet("light", 2.0)
+    theme.set_font_points(0.0)
+    assert theme.scaled(100) == 100
