@@ -2,7 +2,8 @@
 
 Answers the prompts with stock llama.cpp, nothing of Gannet's in the computation, and writes each token's experts per
 layer, prompt and decoding marked, with the routers' guesses up to three layers early. The text itself is not kept.
-With --hidden SIZE, what the routers saw is kept too, for `gannet fit-lookahead`; from that the text can be worked out.
+Ctrl+C ends it early and keeps what was recorded. With --hidden SIZE, what the routers saw is kept too, for `gannet
+fit-lookahead`; from that the text can be worked out.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from engine.census import fingerprint
 from engine.cli.loading import ProgressLine
 from engine.cli.parser import add_model
 from engine.errors import SettingsError
-from engine.gguf import open_model
+from engine.gguf import ModelFiles, open_model
 from engine.processors import available_cores
 from engine.sizes import parse_size
 from engine.trace.format import RoutingTrace
@@ -73,6 +74,8 @@ def run(args: argparse.Namespace) -> int:
     recorder = Recorder(all_scores=args.all_scores, hidden_bytes=0 if args.hidden is None else args.hidden.nbytes)
     try:
         trace = record(files.paths[0], prompts, settings, recorder, lambda done: line.show(done / most, "Recording"))
+    except KeyboardInterrupt:
+        trace = _until_now(recorder, files)
     finally:
         line.clear()
     if trace.hidden is not None:
@@ -85,6 +88,14 @@ def run(args: argparse.Namespace) -> int:
         file=sys.stderr,
     )
     return 0
+
+
+def _until_now(recorder: Recorder, files: ModelFiles) -> RoutingTrace:
+    """What was recorded before the user had enough. Raises KeyboardInterrupt where that is nothing."""
+    try:
+        return recorder.trace(files.paths[0].name)
+    except ValueError:
+        raise KeyboardInterrupt from None
 
 
 def _kept(trace: RoutingTrace) -> str:

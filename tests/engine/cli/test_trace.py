@@ -10,6 +10,7 @@ import pytest
 
 from engine.cli import main
 from engine.trace.format import load
+from engine.trace.recorder import Recorder
 
 Gannet = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -40,3 +41,23 @@ def test_wrong_arguments_are_one_line(
     assert says in shown
     assert shown.count("\n") == 1
     assert not list(tmp_path.iterdir())
+
+
+def test_what_was_recorded_before_an_interrupt_is_kept(
+    demo_model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    evaluated = 0
+
+    def end_batch(self: Recorder, decoded: bool) -> None:
+        nonlocal evaluated
+        keep(self, decoded)
+        evaluated += 1
+        if evaluated == 5:
+            raise KeyboardInterrupt
+
+    keep = Recorder.end_batch
+    monkeypatch.setattr(Recorder, "end_batch", end_batch)
+    out = tmp_path / "t.npz"
+    assert main(["trace", str(demo_model), "--threads", "1", "--prompt", "Hello", "--out", str(out)]) == 0
+    assert int(load(out).decoded.sum()) == 4
+    assert "4 decoded tokens" in capsys.readouterr().err
