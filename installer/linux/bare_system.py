@@ -84,9 +84,12 @@ class System:
         self._mount("-t", "proc", "proc", target=self.root / "proc")
         self._mount("--bind", "/dev", target=self.root / "dev")
         self._mount("-t", "tmpfs", "tmpfs", target=self.root / "dev/shm")
-        self._bind(Path("/tmp/.X11-unix"), "/tmp/.X11-unix")
+        (self.root / "tmp/.X11-unix").mkdir(exist_ok=True)
+        self._mount("--bind", "/tmp/.X11-unix", target=self.root / "tmp/.X11-unix")
         if self._model:
-            self._bind(self._model.parent, "/models")
+            (self.root / "models").mkdir()
+            (self.root / self.model.lstrip("/")).touch()
+            self._mount("--bind", str(self._model), target=self.root / self.model.lstrip("/"))
         self.run(["useradd", "-u", str(USER), "-m", "-d", self.home, "wanda"], root=True)
         self.run(["install", "-d", "-o", str(USER), "-m", "700", f"/run/user/{USER}"], root=True)
         return self
@@ -100,13 +103,8 @@ class System:
         shutil.rmtree(self._work, ignore_errors=True)
 
     def _mount(self, *options: str, target: Path) -> None:
-        target.mkdir(parents=True, exist_ok=True)
         subprocess.run(["mount", *options, target], check=True)
         self._mounted.append(target)
-
-    def _bind(self, source: Path, place: str) -> None:
-        source.mkdir(parents=True, exist_ok=True)
-        self._mount("--bind", str(source), target=self.root / place.lstrip("/"))
 
     def read_only(self, place: str) -> None:
         """Make a folder read only, whoever asks."""

@@ -12,7 +12,7 @@ def menu_entry() -> str:
     """The desktop entry. Its name is the application's id (`app.APP_ID`): a desktop finds the window's icon by it."""
     fields = {
         "Type": "Application",
-        "Version": "1.5",
+        "Version": "1.4",
         "Name": WINDOW_NAME,
         "GenericName": "Chat with local language models",
         "GenericName[de]": "Chat mit lokalen Sprachmodellen",

@@ -56,8 +56,7 @@ while IFS= read -r line; do
     *) printf '%s\n' "$line" ;;
     esac
 done <"$here/tree/share/applications/gannet.desktop" >"$entry"
-for update in "update-desktop-database $prefix/share/applications" "update-mime-database $prefix/share/mime"; do
-    command -v "${update%% *}" >/dev/null && "${update%% *}" "${update#* }" >/dev/null 2>&1 || true
-done
+if command -v update-desktop-database >/dev/null; then update-desktop-database -q "$prefix/share/applications" || :; fi
+if command -v update-mime-database >/dev/null; then update-mime-database "$prefix/share/mime" >/dev/null 2>&1 || :; fi
 echo "Gannet $new is in $program. Start it from the menu, or with $prefix/bin/gannet"
 echo "To remove it: $program/uninstall"

@@ -7,9 +7,8 @@ while IFS= read -r file; do
     rm -f "$prefix/$file"
 done <"$program/installed-files"
 share=$prefix/share
-for update in "update-desktop-database $share/applications" "update-mime-database $share/mime"; do
-    command -v "${update%% *}" >/dev/null && [ -d "${update#* }" ] && "${update%% *}" "${update#* }" >/dev/null 2>&1 || true
-done
+if command -v update-desktop-database >/dev/null; then update-desktop-database -q "$share/applications" || :; fi
+if command -v update-mime-database >/dev/null; then update-mime-database "$share/mime" >/dev/null 2>&1 || :; fi
 # What those two programs made is theirs to keep only while there is something in it.
 if [ -d "$share/mime/packages" ] && [ -z "$(ls -A "$share/mime/packages")" ]; then rm -rf "$share/mime"; fi
 if [ "$(ls -A "$share/applications" 2>/dev/null)" = mimeinfo.cache ]; then rm -f "$share/applications/mimeinfo.cache"; fi
