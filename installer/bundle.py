@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from tools.checkout.programs import logged
 
 SPEC = ROOT / "installer" / "gannet.spec"
 ICON = ROOT / "app" / "theme" / "icons" / "gannet.svg"
+PYTHONS_OWN = ("libpython3*.so*", "python3*/lib-dynload/*.so")
 GROUPS = {
     "Qt and PySide6": "_internal/PySide6",
     "llama.cpp": "_internal/llama_cpp",
@@ -36,7 +38,21 @@ def pack(log: Path) -> None:
     logged(log, *command, env={"GANNET_ICONS": str(ICONS), "PYTHONHASHSEED": "0", "PYTHONSAFEPATH": "1"})
     if not BUNDLE.is_dir():
         raise DevError(f"PyInstaller wrote no folder {BUNDLE.relative_to(ROOT)}")
+    drop_debug_data(log)
     add_licences()
+
+
+def drop_debug_data(log: Path) -> None:
+    """Take the data for debuggers out of the interpreter, which some builds of Python have: two thirds of its size.
+
+    Libraries inside wheels stay as their makers built them: some break when they are written again.
+    """
+    if not sys.platform.startswith("linux") or shutil.which("strip") is None:
+        return
+    for pattern in PYTHONS_OWN:
+        for path in sorted((BUNDLE / "_internal").glob(pattern)):
+            if not path.is_symlink():
+                logged(log, "strip", "--strip-debug", path)
 
 
 def add_licences() -> None:
@@ -44,9 +60,7 @@ def add_licences() -> None:
     site = environment.site_packages()
     parts = licences.packages(site, project(), CONSTRAINTS.read_text("utf-8"))
     system = [path for path in map(original, system_libraries()) if path is not None]
-    silent = licences.gather(BUNDLE, parts, system)
-    if silent:
-        print(f"dev:   no licence text in {', '.join(silent)}; THIRD_PARTY.md states their licences")
+    licences.gather(BUNDLE, parts, system)
 
 
 def system_libraries() -> list[str]:

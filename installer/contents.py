@@ -59,7 +59,9 @@ OWN_ON_LINUX = (
     "libxcb-image",
     "libxcb-keysyms",
     "libxcb-render-util",
+    "libxcb-shape",
     "libxcb-util",
+    "libxcb-xkb",
     "libxkbcommon-x11",
 )
 """Libraries of the building system that are packed: what Python and the engine load, and the small X11 libraries that

@@ -11,7 +11,7 @@ from importlib.metadata import Distribution, distributions
 from pathlib import Path
 
 from tools.checkout.places import ROOT
-from tools.third_party import canonical, pinned, shipped
+from tools.third_party import canonical, licence, pinned, shipped
 
 FOLDER = "licences"
 TEXT = re.compile(
@@ -56,18 +56,19 @@ def debian_packages(libraries: Iterable[Path]) -> list[str]:
     return sorted(owners)
 
 
-def gather(bundle: Path, parts: Iterable[Distribution], system: Iterable[Path]) -> list[str]:
-    """Write `bundle/licences`; returns the parts without a text (THIRD_PARTY.md names their licences)."""
+def gather(bundle: Path, parts: Iterable[Distribution], system: Iterable[Path]) -> None:
+    """Write `bundle/licences`; for a part that brings no text, the statement in its metadata."""
     target = bundle / FOLDER
     shutil.rmtree(target, ignore_errors=True)
     target.mkdir()
     shutil.copyfile(ROOT / "LICENSE", target / "LICENSE")
     shutil.copyfile(ROOT / "THIRD_PARTY.md", target / "THIRD_PARTY.md")
-    silent = []
     for part in parts:
         texts = dict(licence_files(part))
         if not texts:
-            silent.append(part.name)
+            statement = target / canonical(part.name) / "LICENSE"
+            statement.parent.mkdir()
+            statement.write_text(f"{part.name} {part.version} states as its licence: {licence(part.metadata)}\n")
         for name, path in sorted(texts.items()):
             _copy(path, target / canonical(part.name) / name)
     _copy_python(target / "cpython")
@@ -77,7 +78,6 @@ def gather(bundle: Path, parts: Iterable[Distribution], system: Iterable[Path]) 
         for path in sorted(Path(SHARED).glob("*")):
             if path.name in ("GPL-2", "GPL-3", "LGPL-2.1", "LGPL-3"):  # which the texts above refer to
                 _copy(path, target / "common-licenses" / path.name)
-    return silent
 
 
 def _copy_python(folder: Path) -> None:

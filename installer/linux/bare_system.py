@@ -34,6 +34,7 @@ DESKTOP = (  # what every desktop has: a toolkit with its libraries, OpenGL, fon
 NOT_COUNTED = ("/proc/", "/sys/", "/dev/", "/run/", "/tmp/.X11-unix", "/var/lib/apt/", "/var/lib/dpkg/", "/var/cache/")
 CACHES = ("/var/log/", "/etc/ld.so.cache", "/usr/share/mime/", "/usr/share/applications/mimeinfo.cache")
 USER = 1000
+SESSION_BUS = f"unix:path=/run/user/{USER}/bus"
 
 
 def mirror() -> str:
@@ -83,6 +84,7 @@ class System:
         self._mount("-t", "overlay", "overlay", "-o", layers, target=self.root)
         self._mount("-t", "proc", "proc", target=self.root / "proc")
         self._mount("--bind", "/dev", target=self.root / "dev")
+        self._mount("--bind", "/dev/pts", target=self.root / "dev/pts")
         self._mount("-t", "tmpfs", "tmpfs", target=self.root / "dev/shm")
         (self.root / "tmp/.X11-unix").mkdir(exist_ok=True)
         self._mount("--bind", "/tmp/.X11-unix", target=self.root / "tmp/.X11-unix")
@@ -92,12 +94,16 @@ class System:
             self._mount("--bind", str(self._model), target=self.root / self.model.lstrip("/"))
         self.run(["useradd", "-u", str(USER), "-m", "-d", self.home, "wanda"], root=True)
         self.run(["install", "-d", "-o", str(USER), "-m", "700", f"/run/user/{USER}"], root=True)
+        bus = ["dbus-daemon", "--session", "--nofork", f"--address={SESSION_BUS}"]
+        self._bus = subprocess.Popen(self._line(bus, False, "", True, self.language, ""), stderr=subprocess.DEVNULL)
         return self
 
     def __exit__(self, *_: object) -> None:
         for pid in self.processes():
             with contextlib.suppress(ProcessLookupError):
                 os.kill(int(pid), signal.SIGKILL)
+        self._bus.terminate()
+        self._bus.wait()
         for path in reversed(self._mounted):
             subprocess.run(["umount", "-l", path], check=False)
         shutil.rmtree(self._work, ignore_errors=True)
@@ -137,10 +143,11 @@ class System:
             "LANG": language,
             "DISPLAY": display,
             "XDG_RUNTIME_DIR": f"/run/user/{USER}",
+            "DBUS_SESSION_BUS_ADDRESS": SESSION_BUS,
             "DEBIAN_FRONTEND": "noninteractive",
         }
         within = [str(ROOT / "tools" / "memlimit"), limit] if limit else []
-        alone = [] if network else ["unshare", "-n"]
+        alone = [] if network else ["unshare", "-n", "sh", "-c", 'ip link set lo up; exec "$@"', "sh"]
         environment = [f"{name}={value}" for name, value in variables.items() if value]
         return [*within, *alone, "chroot", *who, str(self.root), "env", "-i", *environment, *command]
 
@@ -163,6 +170,10 @@ class System:
         line = self._line(command, False, limit, self.network, self.language, display)
         with (self._work / "program.log").open("ab") as log:
             subprocess.Popen(line, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True)
+
+    def log(self) -> str:
+        """What the programs started wrote."""
+        return (self._work / "program.log").read_text("utf-8", "replace")
 
     def processes(self) -> list[str]:
         """Ids of Gannet's processes in this system."""

@@ -45,9 +45,16 @@ class Screen:
             time.sleep(0.05)
         return False
 
+    def click(self, title: str, across: float, down: float) -> None:
+        """Click into a window, at these shares of its width and height."""
+        window = self._tool("search", "--onlyvisible", "--name", title).split()[-1]
+        lines = self._tool("getwindowgeometry", "--shell", window).splitlines()
+        found = dict(line.split("=", 1) for line in lines if "=" in line)
+        x, y = (str(round(int(found[key]) * share)) for key, share in (("WIDTH", across), ("HEIGHT", down)))
+        self._tool("mousemove", "--window", window, x, y, "click", "1")
+
     def type(self, text: str) -> None:
         """Type a line and its Enter into whatever has the keyboard."""
-        time.sleep(3)
         self._tool("type", "--delay", "20", text)
         self._tool("key", "Return")
 

@@ -9,6 +9,7 @@ is made once per release in build/portable/show; each show runs in an overlay ov
 from __future__ import annotations
 
 import argparse
+import contextlib
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -28,6 +29,13 @@ HARD_PLACES: dict[str, dict[str, Any]] = {
 }
 USERS_DATA = (".local/share/Gannet", ".config/Gannet", ".local/state/Gannet", ".cache")
 ANSWER_SECONDS = 90
+SETTLE_SECONDS = 4
+COMPOSER = (0.6, 0.91)
+"""Where in the window a message is typed, as shares of its width and height."""
+
+
+class NoWindowError(Exception):
+    """The window did not open, so there is nothing to go on with."""
 
 
 class Show:
@@ -37,9 +45,9 @@ class Show:
         self.system, self.screen, self.name = system, screen, name
         self.failures: list[str] = []
 
-    def check(self, what: str, good: bool, more: str = "") -> None:
-        """Say whether something is as it should be."""
-        print(f"  {'ok  ' if good else 'FAIL'} {what} {more}".rstrip(), flush=True)
+    def check(self, what: str, good: bool, found: str = "", why: str = "") -> None:
+        """Say whether something is as it should be, with what was found; if it is not, with why."""
+        print(f"  {'ok  ' if good else 'FAIL'} {what} {found if good else why}".rstrip(), flush=True)
         if not good:
             self.failures.append(what)
 
@@ -52,18 +60,28 @@ class Show:
         start = time.monotonic()
         self.system.start(["gtk-launch", "gannet", *arguments], self.screen.display, limit)
         there = self.screen.wait_for_window("Gannet", 60)
-        self.check("the window opens by its menu entry", there, f"after {time.monotonic() - start:.1f} s")
+        took = f"after {time.monotonic() - start:.1f} s"
+        self.check("the window opens by its menu entry", there, took, self.system.log()[-300:])
+        if not there:
+            raise NoWindowError
 
     def chat(self, text: str, step: str) -> None:
         """Type a message and wait for the whole answer."""
         before = self.system.answers()
+        time.sleep(SETTLE_SECONDS)
+        self.screen.click("Gannet", *COMPOSER)
         self.screen.type(text)
         end = time.monotonic() + ANSWER_SECONDS
         while time.monotonic() < end and len(self.system.answers()) <= len(before):
             time.sleep(0.5)
         answers = self.system.answers()[len(before) :]
         self.picture(step)
-        self.check("an answer came and is kept", bool(answers and answers[-1].strip()), repr(answers[-1:])[:90])
+        self.check(
+            "an answer came and is kept",
+            bool(answers and answers[-1].strip()),
+            repr(answers[-1:])[:90],
+            self.system.log()[-300:],
+        )
 
     def quit(self) -> None:
         """Close the window by its shortcut; no process may stay."""
@@ -71,13 +89,14 @@ class Show:
         end = time.monotonic() + 20
         while time.monotonic() < end and self.system.processes():
             time.sleep(0.2)
-        self.check("closing leaves no process", not self.system.processes(), " ".join(self.system.processes()))
+        self.check("closing leaves no process", not self.system.processes(), why=" ".join(self.system.processes()))
 
     def generate(self, model: str, cache: str, limit: str) -> None:
         """The same engine in the terminal, within a memory limit."""
         line = ["gannet", "generate", model, "--prompt", "Once upon a time", "--greedy", "--tokens", "24"]
         done = self.system.run([*self.command(line), "--cache", cache, "--ignore-end"], limit=limit)
-        self.check(f"{Path(model).name} streams in {limit}", done.returncode == 0, done.stderr.strip()[-160:])
+        said = done.stderr.strip()[-200:]
+        self.check(f"{Path(model).name} streams in {limit}", done.returncode == 0, said, said)
 
     def command(self, line: list[str]) -> list[str]:
         """A command line with the program where this package puts it."""
@@ -87,7 +106,7 @@ class Show:
     def nothing_left(self, before: set[str]) -> None:
         """After the removal: no file but the user's data."""
         left = sorted(path for path in self.system.files() - before if not self.users(path))
-        self.check("nothing is left but the user's data", not left, " ".join(left[:5]))
+        self.check("nothing is left but the user's data", not left, why=" ".join(left[:5]))
         kept = [path for path in self.system.files() if path.endswith("Gannet/conversations.sqlite")]
         self.check("the user's chats stay", len(kept) == 1, " ".join(kept))
 
@@ -115,7 +134,7 @@ def show_deb(show: Show, model: str) -> None:
     before = system.files()
     system.put(deb.package(), "/tmp/gannet.deb")
     done = system.run(["apt-get", "install", "-y", "--no-install-recommends", "/tmp/gannet.deb"], root=True)
-    show.check("apt installs it", done.returncode == 0, done.stderr[-200:])
+    show.check("apt installs it", done.returncode == 0, why=done.stderr[-200:])
     show.check("it says its version", system.run(["gannet", "--version"]).stdout == f"gannet {version()}\n")
     kind = system.run(["gio", "info", "-a", "standard::content-type", system.demo_file()]).stdout
     show.check("the desktop knows the type of a model file", "application/x-gguf" in kind)
@@ -133,12 +152,12 @@ def show_run(show: Show, model: str) -> None:
     before = system.files()
     system.put(package_file("run"), "/tmp/gannet.run")
     done = system.run(["sh", "/tmp/gannet.run"])
-    show.check("the user installs it", done.returncode == 0, done.stdout.strip().splitlines()[-1])
+    show.check("the user installs it", done.returncode == 0, why=done.stderr)
     opener = system.run(["gio", "mime", "application/x-gguf"]).stdout
     show.check("the desktop opens model files with it", "gannet.desktop" in opener)
     show.use(model)
     gone = system.run([f"{system.home}/.local/lib/gannet/uninstall"])
-    show.check("its own script removes it", gone.returncode == 0, gone.stderr)
+    show.check("its own script removes it", gone.returncode == 0, why=gone.stderr)
     system.run(["rm", "-f", "/tmp/gannet.run"], root=True)
     show.nothing_left(before)
 
@@ -149,7 +168,7 @@ def show_places(show: Show, model: str) -> None:
     system.put(package_file("run"), "/tmp/gannet.run")
     prefix = f"{system.home}/Programme für Größeres"
     done = system.run(["sh", "/tmp/gannet.run", "--", "--prefix", prefix])
-    show.check("it installs into a folder with spaces and umlauts", done.returncode == 0, done.stderr)
+    show.check("it installs into a folder with spaces and umlauts", done.returncode == 0, why=done.stderr)
     system.read_only(f"{prefix}/lib/gannet")
     program = f"{prefix}/bin/gannet"
     touched = system.run(["touch", f"{prefix}/lib/gannet/new"])
@@ -159,7 +178,7 @@ def show_places(show: Show, model: str) -> None:
     for name, options in HARD_PLACES.items():
         done = system.run([*line, "--tokens", "16"], **options)
         said[name] = done.stdout
-        show.check(f"it answers: {name}", done.returncode == 0 and bool(done.stdout.strip()), done.stderr[-120:])
+        show.check(f"it answers: {name}", done.returncode == 0 and bool(done.stdout.strip()), why=done.stderr[-200:])
     show.check("with the same text", len(set(said.values())) == 1)
     system.language, system.network = "C", False
     system.start([program], show.screen.display)
@@ -191,7 +210,8 @@ def main(arguments: Sequence[str]) -> int:
         print(f"{args.release}: {name}", flush=True)
         with System(args.release, base, home, args.model) as system, Screen(args.pictures) as screen:
             show = Show(system, screen, name)
-            action(show, system.model)
+            with contextlib.suppress(NoWindowError):
+                action(show, system.model)
             failures += show.failures
     print(f"{len(failures)} failures")
     return int(bool(failures))
