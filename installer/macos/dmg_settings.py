@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-application = defines["app"]  # noqa: F821 - dmgbuild puts it there
+application = globals()["defines"]["app"]  # dmgbuild puts it there
 format = "UDZO"
 filesystem = "HFS+"
 files = [application]
