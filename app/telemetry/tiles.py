@@ -129,6 +129,7 @@ class Tile(QFrame):
         super().__init__()
         self.setProperty("role", "card")
         self._figure, self._plot, self._value = figure, plot, value
+        self._until_plot = 0
         self._number = BigNumber(theme, tr(figure.unit))
         title = label(tr(figure.title), "soft")
         title.setMinimumWidth(0)
@@ -145,9 +146,11 @@ class Tile(QFrame):
         self.setAccessibleName(tr(figure.title))
 
     def refresh(self) -> None:
-        """Show the present value and plot."""
+        """Show the present value, and the plot as often as it would move by a pixel."""
         self._number.show_text(figure_text(self._value()))
-        if self._plot is not None:
+        self._until_plot -= 1
+        if self._plot is not None and self._until_plot <= 0:
+            self._until_plot = int(KEEP_S * RATE_HZ) // max(1, self._plot.width())
             self._plot.update()
 
 

@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtCore import QEvent, QObject, QPoint, QPointF, Qt
 from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
 from app.engine_client import State
@@ -174,7 +175,10 @@ def test_dragging_the_handle_chooses_a_cache_size_and_says_what_to_expect(page: 
 
 
 def test_ten_updates_a_second_cost_little(page: TelemetryPage, program: Program, qtbot: QtBot) -> None:
-    """A dashboard that eats a core would falsify what it shows. The goal is 3 % of one; the test allows for noise."""
+    """A dashboard that eats a core would falsify what it shows: under 3 % of one, with the plots full.
+
+    Processor time, of the cheapest of several seconds: what else the machine does is not the page's.
+    """
     page._expert_map = EXPERTS
     page._show_experts()
     program.window.resize(1100, 750)
@@ -182,10 +186,39 @@ def test_ten_updates_a_second_cost_little(page: TelemetryPage, program: Program,
         page.live.add(step * 0.1, snapshot(step))
     page._began = time.monotonic() - 180.0
     cheapest = 1.0
-    for repeat in range(4):
+    for repeat in range(6):
         start = time.process_time()
         for step in range(10):
             program.client.telemetry.emit(snapshot(1800 + repeat * 10 + step))
             qtbot.wait(1)
         cheapest = min(cheapest, time.process_time() - start)
-    assert cheapest < 0.06, f"one second of updates took {cheapest * 1000:.0f} ms of processor time"
+    assert cheapest < 0.03, f"one second of updates took {cheapest * 1000:.0f} ms of processor time"
+
+
+def test_a_hidden_page_costs_nothing(page: TelemetryPage, program: Program, qtbot: QtBot) -> None:
+    """Not drawn, not worked out, not asked for: what is left is to note a snapshot now and then."""
+    program.client.telemetry.emit(snapshot(1))
+    program.window.show_place("models")
+    painted: list[object] = []
+    for widget in page.findChildren(QWidget):
+        widget.installEventFilter(PaintWatch(widget, painted))
+    start = time.process_time()
+    for step in range(100):
+        program.client.telemetry.emit(snapshot(step))
+    spent = time.process_time() - start
+    qtbot.wait(1)
+    assert painted == [] and not page._experts_timer.isActive()
+    assert spent < 0.03, f"ten seconds of updates took {spent * 1000:.0f} ms of processor time with nobody looking"
+
+
+class PaintWatch(QObject):
+    """Notes every drawing of a widget."""
+
+    def __init__(self, widget: QWidget, painted: list[object]) -> None:
+        super().__init__(widget)
+        self._painted = painted
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.Paint:
+            self._painted.append(watched)
+        return False
