@@ -51,7 +51,7 @@ def compile_ggml(log: Path) -> None:
         "CMAKE_BUILD_TYPE": "Release",
         "BUILD_SHARED_LIBS": "ON",
         "GGML_NATIVE": "OFF",
-        "GGML_WIN_VER": "0x601",  # newer ones make ggml use what Debian's mingw-w64 does not declare yet
+        "CMAKE_C_FLAGS": "-D_WIN32_WINNT=0x0601",  # for newer ones ggml uses what mingw-w64 10 does not declare yet
         **{f"LLAMA_BUILD_{part}": "OFF" for part in ("COMMON", "TESTS", "TOOLS", "EXAMPLES", "SERVER", "APP")},
     }
     defined = [f"-D{name}={value}" for name, value in options.items()]
