@@ -7,7 +7,6 @@ norm, router and gating to an earlier layer's input gives the prediction the eng
 
 from __future__ import annotations
 
-import dataclasses
 import re
 from typing import Any
 
@@ -16,71 +15,13 @@ import numpy.typing as npt
 
 from engine.trace.format import NONE, RoutingTrace
 from engine.trace.graph import Tensor
-from engine.trace.hidden import ADD, GATINGS, HiddenStates, gate
+from engine.trace.hidden import Floats
+from engine.trace.router import Router, understand
+from engine.trace.streams import StreamKeeper
 
-Floats = npt.NDArray[np.float32]
 Ids = npt.NDArray[np.uint16]
 
 _WATCHED = re.compile(r"(ffn_moe_logits|ffn_moe_topk)-(\d+)")
-
-
-@dataclasses.dataclass(frozen=True)
-class Router:
-    """What turns the router's input into selection scores.
-
-    `weight` [N, E]; `norm` [E] is the learnt scale of the norm in front of it; `steps` are applied in order, each a
-    gating's name or `ADD` with a bias [N].
-    """
-
-    weight: Floats
-    norm: Floats
-    steps: tuple[tuple[str, Floats | None], ...]
-
-    def scores(self, router_input: Floats) -> Floats:
-        """Selection scores [N] for one token's normalised and scaled residual stream [E]."""
-        scores: Floats = self.weight @ router_input
-        for name, bias in self.steps:
-            scores = gate(name, scores) if bias is None else scores + bias
-        return scores
-
-    def without_norm(self, router_input: Floats) -> Floats:
-        """The residual stream at unit root mean square [E], for another layer's norm."""
-        return np.asarray(router_input / np.where(self.norm == 0, np.inf, self.norm), np.float32)
-
-
-def _steps(top: Tensor, logits: Tensor) -> tuple[tuple[str, Floats | None], ...] | None:
-    """Operations from the router's product down to the top-k; None if one of them is not understood."""
-    steps: list[tuple[str, Floats | None]] = []
-    node: Tensor | None = top
-    while node is not None and node.pointer != logits.pointer:
-        if node.op in GATINGS:
-            steps.append((node.op, None))
-        elif node.op == "ADD" and (leaf := node.source(1)) is not None and (bias := leaf.rows()) is not None:
-            if leaf.op != "NONE":
-                return None
-            steps.append((ADD, bias.reshape(-1)))
-        elif node.op not in ("ARGSORT", "TOP_K", "VIEW", "RESHAPE", "CONT"):
-            return None
-        node = node.source(0)
-    return tuple(reversed(steps)) if node is not None else None
-
-
-def _norm_scale(router_input: Tensor) -> Floats | None:
-    """The learnt scale of the norm that made the router's input; None if another thing made it."""
-    source, scale = router_input.source(0), router_input.source(1)
-    if router_input.op != "MUL" or source is None or source.op != "RMS_NORM" or scale is None:
-        return None
-    rows = scale.rows()
-    return None if rows is None or scale.op != "NONE" else np.asarray(rows.reshape(-1), np.float32)
-
-
-def _understand(product: Tensor, top: Tensor) -> Router | None:
-    """The router between a layer's norm and its top-k, or None if something in its graph is not understood."""
-    weight, source = product.source(0), product.source(1)
-    if weight is None or source is None:
-        return None
-    matrix, norm, steps = weight.rows(), _norm_scale(source), _steps(top, product)
-    return None if matrix is None or norm is None or steps is None else Router(matrix, norm, steps)
 
 
 class Recorder:
@@ -96,8 +37,7 @@ class Recorder:
         self._width = width
         self._distances = distances
         self._all_scores = all_scores
-        self._hidden_left = hidden_bytes
-        self._streams: list[npt.NDArray[np.float16]] = []
+        self._streams = StreamKeeper(hidden_bytes)
         self._n_experts = 0
         self._n_used = 0
         self._routers: dict[int, Router | None] = {}
@@ -131,7 +71,7 @@ class Recorder:
         self._ranked[layer] = ranked.astype(np.uint16)
         if layer not in self._routers:
             product = self._products.get(layer)
-            self._routers[layer] = None if product is None else _understand(product, node)
+            self._routers[layer] = None if product is None else understand(product, node)
 
     def end_batch(self, decoded: bool) -> None:
         """The evaluation that was observed is complete."""
@@ -154,8 +94,7 @@ class Recorder:
         parts["ranked"].append(np.stack([self._ranked[i][:, :width] for i in layers], axis=1))
         parts["predicted"].append(experts)
         parts["score"].append(scores)
-        if self._hidden_left > 0:
-            self._keep_streams(layers, rows)
+        self._streams.keep([self._routers[i] for i in layers], [self._inputs.get(i) for i in layers], rows)
         if self._all_scores:
             parts["router"].append(np.stack([self._own_scores(i, rows) for i in layers], axis=1))
 
@@ -165,35 +104,6 @@ class Recorder:
         if router is None:
             return np.zeros((rows, self._n_experts), np.float16)
         return np.stack([router.scores(row) for row in self._inputs[layer]]).astype(np.float16)
-
-    def _keep_streams(self, layers: list[int], rows: int) -> None:
-        """Keep [rows, L, E] of what the routers saw, or as many rows as there is room for: then no more."""
-        width = max(self._inputs[layer].shape[1] for layer in layers)
-        streams = np.zeros((rows, len(layers), width), np.float16)
-        for at, layer in enumerate(layers):
-            if (router := self._routers[layer]) is not None:
-                streams[:, at] = router.without_norm(self._inputs[layer])
-        kept = streams[: self._hidden_left // streams[0].nbytes]
-        self._hidden_left = self._hidden_left - kept.nbytes if len(kept) == rows else 0
-        self._streams.append(kept)
-
-    def _hidden(self) -> HiddenStates | None:
-        if not self._streams:
-            return None
-        routers = [self._routers[layer] for layer in sorted(self._routers)]
-        stream = np.concatenate(self._streams)
-        matrix = np.zeros((len(routers), self._n_experts, stream.shape[2]), np.float16)
-        bias = np.zeros(matrix.shape[:2], np.float32)
-        steps: list[tuple[str, ...] | None] = []
-        for at, router in enumerate(routers):
-            biases = [] if router is None else [b for _, b in router.steps if b is not None]
-            if router is None or len(biases) > 1:
-                steps.append(None)
-                continue
-            matrix[at] = router.weight * router.norm
-            bias[at] = biases[0] if biases else 0.0
-            steps.append(tuple(name for name, _ in router.steps))
-        return HiddenStates(stream, matrix, bias, tuple(steps))
 
     def _predict(self, layers: list[int], experts: Ids, scores: npt.NDArray[np.float16]) -> None:
         """Fill in [L, D, W] experts and scores of one decoded token."""
@@ -213,7 +123,8 @@ class Recorder:
             raise ValueError("no router was seen")
         arrays = {name: np.concatenate(parts) for name, parts in self._parts.items() if parts}
         layers = tuple(sorted(self._routers))
-        return RoutingTrace(model, layers, self._n_experts, self._n_used, **arrays, hidden=self._hidden())
+        hidden = self._streams.states([self._routers[layer] for layer in layers], self._n_experts)
+        return RoutingTrace(model, layers, self._n_experts, self._n_used, **arrays, hidden=hidden)
 
 
 _ARRAYS = ("batch", "decoded", "ranked", "predicted", "score", "router")
