@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 import subprocess
 import sys
 import tempfile
@@ -198,7 +199,8 @@ class Shots:
             "models-catalogue": tab("models", "catalogue"),
             "models-downloads": tab("models", "downloads"),
             "telemetry": place("telemetry"),
-            "server": place("server"),
+            "server": lambda: self._serve(False),
+            "server-open": lambda: self._serve(True),
             "settings-window": tab("settings", "window"),
             "settings-presets": tab("settings", "presets"),
             "tuning-start": tab("settings", "tune"),
@@ -206,6 +208,18 @@ class Shots:
             "tuning-result": tuning(TUNING[-1:]),
             "settings-about": about,
         }
+
+    def _serve(self, is_open: bool) -> None:
+        """The server page, with other programs let in or not; on a port that is free, with a key that opens nothing."""
+        self._panel(False)
+        self._window.show_place("server")
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            settings = {"port": free.getsockname()[1], "key": "the-key-of-this-example"}
+        self._window.context.preferences["server"] = settings
+        page: Any = self._window.page("server")
+        page.shown()
+        page.apply(on=is_open)
+        self._wait(lambda: bool(self._program.client.door.url) is is_open, ENGINE_WAIT_S)
 
     def _panel(self, is_open: bool) -> None:
         action = self._window.context.actions["view.panel"]
