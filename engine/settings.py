@@ -92,6 +92,22 @@ class EngineSettings(BaseModel):
         le=4,
         json_schema_extra=_extra("--lookahead", "speed", unit="layers", live=True),
     )
+    lookahead_width: int | None = Field(
+        None,
+        title="Lookahead width",
+        description="How many experts of a layer are predicted. Automatic: as many as a token uses.",
+        ge=1,
+        le=512,
+        json_schema_extra=_extra("--lookahead-width", "speed", live=True),
+    )
+    prefetch_depth: int = Field(
+        2,
+        title="Early reads at a time",
+        description="Experts are read early only while fewer reads than this are going on.",
+        ge=1,
+        le=64,
+        json_schema_extra=_extra("--prefetch-depth", "speed", live=True),
+    )
     prefetch_bar: float | None = Field(
         None,
         title="Read-ahead bar",

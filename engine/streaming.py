@@ -53,6 +53,8 @@ class Streamer:
         native.cache_bytes = cache_bytes
         native.io_threads = settings.io_threads
         native.lookahead = settings.lookahead
+        native.width = settings.lookahead_width or 0
+        native.prefetch_depth = settings.prefetch_depth
         native.prefetch_bar = _bar(settings)
 
         try:
@@ -102,6 +104,8 @@ class Streamer:
         """Make the live settings of reading take effect; between answers only."""
         self.native.set_io_threads(settings.io_threads)
         self.native.set_lookahead(settings.lookahead)
+        self.native.set_width(settings.lookahead_width or 0)
+        self.native.set_prefetch_depth(settings.prefetch_depth)
         self.native.set_prefetch_bar(_bar(settings))
         self.native.enable_corrections(self._corrected and settings.lookahead_correction)
 

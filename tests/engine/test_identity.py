@@ -96,7 +96,14 @@ def test_a_split_model(stock: ProcessPoolExecutor, tiny_model: Build) -> None:
 
 @pytest.mark.parametrize(
     "changes",
-    [{"threads": 2}, {"flash_attention": False}, {"lookahead": 0}, {"lookahead": 3}, {"io_threads": 1}],
+    [
+        {"threads": 2},
+        {"flash_attention": False},
+        {"lookahead": 0},
+        {"lookahead": 3},
+        {"lookahead": 4, "lookahead_width": 16, "prefetch_bar": 0.0, "prefetch_depth": 16},
+        {"io_threads": 1},
+    ],
     ids=str,
 )
 def test_whatever_is_set(stock: ProcessPoolExecutor, tiny_model: Build, changes: dict[str, object]) -> None:

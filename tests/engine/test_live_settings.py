@@ -33,6 +33,7 @@ def test_live_settings_never_change_an_answer(tiny_model: Build) -> None:
             {"io_threads": 1},
             {"io_threads": 12, "lookahead": 0},
             {"lookahead": 3},
+            {"lookahead_width": 9, "prefetch_bar": 0.1, "prefetch_depth": 6},
             {"cache_bytes": 1 << 20},
             {"cache_bytes": 0, "lookahead": 1, "io_threads": 2},
         ):

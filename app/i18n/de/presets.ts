@@ -68,8 +68,16 @@
    <translation>Elastischer Cache</translation>
   </message>
   <message>
+   <source>Early reads at a time</source>
+   <translation>Frühe Lesezugriffe zugleich</translation>
+  </message>
+  <message>
    <source>Expert cache</source>
    <translation>Experten-Cache</translation>
+  </message>
+  <message>
+   <source>Experts are read early only while fewer reads than this are going on.</source>
+   <translation>Experten werden nur früh gelesen, solange weniger Lesezugriffe als so viele laufen.</translation>
   </message>
   <message>
    <source>Fastest</source>
@@ -86,6 +94,10 @@
   <message>
    <source>How likely a predicted expert must be to be read early, from 0 to 1. Automatic: the less likely the idler the drive is.</source>
    <translation>Wie wahrscheinlich ein vorhergesagter Experte sein muss, um früh gelesen zu werden, von 0 bis 1. Automatisch: je mehr das Laufwerk ruht, desto weniger wahrscheinlich.</translation>
+  </message>
+  <message>
+   <source>How many experts of a layer are predicted. Automatic: as many as a token uses.</source>
+   <translation>Wie viele Experten einer Schicht vorhergesagt werden. Automatisch: so viele, wie ein Token benutzt.</translation>
   </message>
   <message>
    <source>How many layers ahead experts are predicted and read early; 0 reads only what is needed now.</source>
@@ -122,6 +134,10 @@
   <message>
    <source>Make the expert cache smaller while other programs need memory, and larger again afterwards.</source>
    <translation>Verkleinert den Experten-Cache, während andere Programme Speicher brauchen, und vergrößert ihn danach wieder.</translation>
+  </message>
+  <message>
+   <source>Lookahead width</source>
+   <translation>Breite der Vorhersage</translation>
   </message>
   <message>
    <source>Measured on this computer for the model in use.</source>

@@ -92,7 +92,11 @@ void bind_settings(nb::module_& m) {
             "throttle_ns_per_mib", [](const ModelSettings& s) { return s.store.throttle_ns_per_mib; },
             [](ModelSettings& s, std::uint64_t v) { s.store.throttle_ns_per_mib = v; })
         .def_rw("prefetch_bar", &ModelSettings::prefetch_bar)
-        .def_rw("lookahead", &ModelSettings::lookahead);
+        .def_rw("lookahead", &ModelSettings::lookahead)
+        .def_rw("width", &ModelSettings::width)
+        .def_prop_rw(
+            "prefetch_depth", [](const ModelSettings& s) { return s.store.limits.prefetch_depth; },
+            [](ModelSettings& s, std::uint32_t v) { s.store.limits.prefetch_depth = v; });
 }
 
 void bind_tables(nb::module_& m) {
@@ -142,6 +146,9 @@ void bind_model(nb::module_& m) {
         .def(
             "set_io_threads", [](Model& self, std::uint32_t n) { self.store().set_io_threads(n); }, unlocked)
         .def("set_lookahead", &Model::set_lookahead)
+        .def("set_width", &Model::set_width)
+        .def(
+            "set_prefetch_depth", [](Model& self, std::uint32_t n) { self.store().set_prefetch_depth(n); }, unlocked)
         .def("set_prefetch_bar", &Model::set_prefetch_bar)
         .def_prop_ro("cache_bytes", [](Model& self) { return self.store().cache_bytes(); })
         .def_prop_ro("used_bytes", [](Model& self) { return self.store().used_bytes(); })

@@ -127,6 +127,7 @@ ggml_status DecodePlan::run(ggml_cgraph* graph) {
 
 void DecodePlan::build(ggml_cgraph* graph) {
     lookahead_.set_distance(model_.lookahead());
+    lookahead_.set_width(model_.width());
     lookahead_.set_bar(model_.prefetch_bar());
     selects_.clear();
     predicts_.clear();

@@ -99,6 +99,7 @@ class ExpertStore {
     void wait_progress(std::uint64_t seen);
 
     // ---- lookahead
+    // All of one layer, in place of what was predicted of it before.
     // Shields these experts from eviction and queues those that are neither in memory nor on their way, of
     // which those at least `bar` probable are read; marks the others resident.
     void predict(Predicted* predicted, std::size_t n, double bar);
@@ -112,6 +113,8 @@ class ExpertStore {
     // ---- control
     // How many threads read at the same time, at least one; takes effect as they finish their reads.
     void set_io_threads(std::uint32_t n);
+    // Up to how many reads in service, demand ones among them, another guess is started; at least one.
+    void set_prefetch_depth(std::uint32_t depth);
     // Sets the cache's size, at least two slots a class; returns the bytes set. Shrinks as pins allow.
     std::uint64_t resize(std::uint64_t bytes);
     std::uint64_t cache_bytes() const;
@@ -205,6 +208,7 @@ class ExpertStore {
     }
     bool next_read(std::uint32_t thread, ReadChunk& out);
     void wake_readers(std::size_t n);
+    void wake_for_prefetch();
     void sleep_until_landed(std::unique_lock<std::mutex>& lock);
     void start(const ReadChunk& chunk);
     void finish(const ReadChunk& chunk, const std::string& error);

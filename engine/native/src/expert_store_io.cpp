@@ -92,12 +92,19 @@ void ExpertStore::cancel_wrong(std::uint32_t layer) {
 void ExpertStore::predict(Predicted* predicted, std::size_t n, double bar) {
     const std::lock_guard<std::mutex> lock(mutex_);
     bar_ = bar;
+    if (n > 0) waiting_.remove_layer(predicted[0].layer);  // what an earlier layer thought of it
     for (std::size_t i = 0; i < n; i++) {
         residency_.expect(predicted[i].key);
         predicted[i].resident = slot_of_[predicted[i].key] >= 0;
         if (!predicted[i].resident) waiting_.add(predicted[i]);
     }
-    wake_readers(waiting_.size());
+    wake_for_prefetch();
+}
+
+// Wakes as many readers as may start on predictions.
+void ExpertStore::wake_for_prefetch() {
+    const std::size_t there = queue_.queued_prefetch() + waiting_.worth_reading(bar_) + warm_.size();
+    wake_readers(std::min<std::size_t>(there, queue_.room_for_prefetch()));
 }
 
 double ExpertStore::idle_share() const {
@@ -192,6 +199,12 @@ void ExpertStore::finish(const ReadChunk& chunk, const std::string& error) {
     if (waiters_ + slot_waiters_ > 0) landed_.notify_all();
 }
 
+void ExpertStore::set_prefetch_depth(std::uint32_t depth) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    queue_.set_limits({std::max(1U, depth)});
+    wake_for_prefetch();
+}
+
 void ExpertStore::set_io_threads(std::uint32_t n) {
     const std::lock_guard<std::mutex> lock(mutex_);
     io_threads_ = std::max(1U, n);
@@ -203,7 +216,9 @@ void ExpertStore::set_io_threads(std::uint32_t n) {
 
 bool ExpertStore::next_read(std::uint32_t thread, ReadChunk& out) {
     if (thread >= io_threads_) return false;
-    return queue_.next(out) || ((bind_prefetch() || bind_warm()) && queue_.next(out));
+    if (!queue_.next(out) && !((bind_prefetch() || bind_warm()) && queue_.next(out))) return false;
+    wake_for_prefetch();  // those that slept while there was no room
+    return true;
 }
 
 // Wakes as many I/O threads as there are reads for; all, where some of them are not to read.

@@ -4,8 +4,9 @@
 
 namespace gannet {
 
-std::uint32_t IoQueue::prefetch_cap() const {
-    return demand_.empty() && serving_demand_ == 0 ? limits_.prefetch_alone : limits_.prefetch_beside_demand;
+std::uint32_t IoQueue::room_for_prefetch() const {
+    const std::size_t busy = serving_demand_ + serving_prefetch_ + demand_.size();
+    return busy < limits_.prefetch_depth ? limits_.prefetch_depth - static_cast<std::uint32_t>(busy) : 0;
 }
 
 void IoQueue::add(const ReadChunk& chunk) {
@@ -19,7 +20,7 @@ bool IoQueue::next(ReadChunk& out) {
         serving_demand_++;
         return true;
     }
-    if (prefetch_.empty() || serving_prefetch_ >= prefetch_cap()) return false;
+    if (prefetch_.empty() || room_for_prefetch() == 0) return false;
     out = prefetch_.front();
     prefetch_.pop_front();
     serving_prefetch_++;
@@ -31,7 +32,7 @@ void IoQueue::finished(const ReadChunk& chunk) {
 }
 
 bool IoQueue::has_room_for_prefetch() const {
-    return demand_.empty() && prefetch_.empty() && serving_prefetch_ < prefetch_cap();
+    return prefetch_.empty() && room_for_prefetch() > 0;
 }
 
 void IoQueue::promote(std::uint32_t slot) {

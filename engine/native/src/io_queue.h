@@ -3,8 +3,8 @@
 // Pure policy: no I/O, no threads, no clock; the store calls it under its lock and carries out what
 // it says, and tests drive it with a simulated drive. Promises:
 //   * a demand read never waits behind a queued prefetch;
-//   * beside a queued or running demand read at most `prefetch_beside_demand` prefetch chunks are in
-//     service, otherwise at most `prefetch_alone`;
+//   * a prefetch chunk is started only while fewer than `prefetch_depth` reads are in service, demand
+//     reads among them: what a token waits for has the drive's bandwidth nearly to itself;
 //   * what was dropped is never handed out.
 #pragma once
 
@@ -24,20 +24,23 @@ struct ReadChunk {
 };
 
 struct IoLimits {
-    std::uint32_t prefetch_alone = 4;
-    std::uint32_t prefetch_beside_demand = 2;
+    std::uint32_t prefetch_depth = 2;
 };
 
 class IoQueue {
   public:
     explicit IoQueue(IoLimits limits = {}) : limits_(limits) {}
 
+    void set_limits(IoLimits limits) { limits_ = limits; }
+
     void add(const ReadChunk& chunk);
     // The next read to start, now counted as in service; false when there is none to start.
     bool next(ReadChunk& out);
     void finished(const ReadChunk& chunk);
 
-    // An idle thread should bind another predicted expert: nothing queued is better and the cap allows it.
+    // Prefetch chunks that could be started now, were they there.
+    std::uint32_t room_for_prefetch() const;
+    // An idle thread should bind another predicted expert: nothing queued is better and there is room.
     bool has_room_for_prefetch() const;
     // Queued prefetch chunks of this slot become demand.
     void promote(std::uint32_t slot);
@@ -54,8 +57,6 @@ class IoQueue {
     std::uint32_t serving_prefetch() const { return serving_prefetch_; }
 
   private:
-    std::uint32_t prefetch_cap() const;
-
     IoLimits limits_;
     std::deque<ReadChunk> demand_;
     std::deque<ReadChunk> prefetch_;

@@ -151,15 +151,16 @@ void Lookahead::guess(std::uint32_t layer, std::uint32_t distance, Source source
     std::vector<std::uint32_t>& best = best_;
     best.resize(l.n_experts);
     std::iota(best.begin(), best.end(), 0U);
-    std::partial_sort(best.begin(), best.begin() + l.n_used, best.end(),
+    const std::uint32_t n = width_ > 0 ? std::min(width_, l.n_experts) : l.n_used;
+    std::partial_sort(best.begin(), best.begin() + n, best.end(),
                       [&](std::uint32_t a, std::uint32_t b) { return score[a] > score[b]; });
-    fill(layer, distance, source, best.data(), l.n_used);
+    fill(layer, distance, source, best.data(), n);
 }
 
 // Guesses by rank, with what is known of such guesses.
 void Lookahead::fill(std::uint32_t layer, std::uint32_t distance, Source source, const std::uint32_t* best,
                      std::size_t n) {
-    const Likelihood& known = likelihood(source, n);
+    const Likelihood& known = likelihood(source, layers_[layer].n_used);
     std::vector<Predicted>& guesses = layers_[layer].guesses[static_cast<std::size_t>(source)][distance - 1];
     guesses.clear();
     for (std::uint32_t rank = 0; rank < n; rank++) {
@@ -172,7 +173,7 @@ void Lookahead::fill(std::uint32_t layer, std::uint32_t distance, Source source,
 
 void Lookahead::hand_over(std::uint32_t layer, std::uint32_t distance, Source source) {
     std::vector<Predicted>& guesses = layers_[layer].guesses[static_cast<std::size_t>(source)][distance - 1];
-    const double bar = bar_ >= 0.0 ? bar_ : likelihood(source, guesses.size()).bar(store_.idle_share());
+    const double bar = bar_ >= 0.0 ? bar_ : likelihood(source, layers_[layer].n_used).bar(store_.idle_share());
     store_.predict(guesses.data(), guesses.size(), bar);
 }
 
@@ -212,6 +213,7 @@ void Lookahead::repeat(std::uint32_t layer) {
         const Layer& l = layers_[layer + d];
         const bool routed = knows(layer) && knows(layer + d) && l.width == layers_[layer].width;
         if (routed || l.last.empty()) continue;
+        layers_[layer + d].n_used = static_cast<std::uint32_t>(l.last.size());
         fill(layer + d, d, Source::kRepeat, l.last.data(), l.last.size());
         hand_over(layer + d, d, Source::kRepeat);
     }

@@ -54,6 +54,8 @@ class Lookahead {
     // Between tokens only: no team may be inside.
     void set_distance(std::uint32_t distance) { distance_ = std::min(distance, kMaxDistance); }
     void set_bar(double bar) { bar_ = bar; }
+    // Experts guessed a layer; 0: as many as it selects.
+    void set_width(std::uint32_t width) { width_ = width; }
 
     // What a fit found to be missing from routers that are applied early; null: nothing. Must outlive this.
     void correct_with(const RouterCorrections* corrections) { corrections_ = corrections; }
@@ -108,6 +110,7 @@ class Lookahead {
     std::uint32_t distance_;
     double bar_;
     const RouterCorrections* corrections_ = nullptr;
+    std::uint32_t width_ = 0;
     std::vector<Layer> layers_;
     std::vector<float> before_inverse_norm_;
     std::vector<std::uint32_t> best_;  // experts by score, reused

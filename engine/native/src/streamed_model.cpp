@@ -119,7 +119,10 @@ bool yes(ggml_backend_buffer_type_t) {
 
 StreamedModel::StreamedModel(std::vector<std::string> paths, std::vector<LayerSpec> layers,
                              std::vector<TensorPlace> tensors, ModelSettings settings)
-    : settings_(settings), lookahead_(settings.lookahead), prefetch_bar_(settings.prefetch_bar) {
+    : settings_(settings),
+      lookahead_(settings.lookahead),
+      width_(settings.width),
+      prefetch_bar_(settings.prefetch_bar) {
     for (TensorPlace& t : tensors) places_[t.name] = std::move(t);
     const ggml_backend_dev_t cpu = cpu_library().device;
     expert_type_.calls.get_name = expert_name;

@@ -33,6 +33,7 @@ struct TensorPlace {
 struct ModelSettings {
     StoreSettings store;
     std::uint32_t lookahead = 1;  // layers predicted ahead; 0 is off
+    std::uint32_t width = 0;      // experts predicted a layer; 0: as many as its router selects
     double prefetch_bar = -1.0;   // least probability of a prediction that is read; below 0: by the drive's idle time
 };
 
@@ -58,6 +59,9 @@ class StreamedModel {
     // Layers predicted ahead; a change takes effect with the next token.
     std::uint32_t lookahead() const { return lookahead_.load(std::memory_order_relaxed); }
     void set_lookahead(std::uint32_t distance) { lookahead_.store(distance, std::memory_order_relaxed); }
+    // Experts predicted a layer; 0: as many as its router selects. As lookahead.
+    std::uint32_t width() const { return width_.load(std::memory_order_relaxed); }
+    void set_width(std::uint32_t width) { width_.store(width, std::memory_order_relaxed); }
     // Least probability of a prediction that is read; below 0 it follows how idle the drive is. As lookahead.
     double prefetch_bar() const { return prefetch_bar_.load(std::memory_order_relaxed); }
     void set_prefetch_bar(double bar) { prefetch_bar_.store(bar, std::memory_order_relaxed); }
@@ -70,6 +74,7 @@ class StreamedModel {
 
     ModelSettings settings_;
     std::atomic<std::uint32_t> lookahead_;
+    std::atomic<std::uint32_t> width_;
     std::atomic<double> prefetch_bar_;
     Counters counters_;
     std::unordered_map<std::string, TensorPlace> places_;

@@ -24,6 +24,11 @@ bool WaitingList::take_best(double bar, Predicted& out) {
     return true;
 }
 
+std::size_t WaitingList::worth_reading(double bar) const {
+    const auto worth = [bar](const Predicted& e) { return e.probability >= bar; };
+    return static_cast<std::size_t>(std::count_if(entries_.begin(), entries_.end(), worth));
+}
+
 void WaitingList::remove_layer(std::uint32_t layer) {
     const auto gone = [layer](const Predicted& e) { return e.layer == layer; };
     entries_.erase(std::remove_if(entries_.begin(), entries_.end(), gone), entries_.end());

@@ -27,6 +27,8 @@ class WaitingList {
     void add(const Predicted& p);
     // Takes the entry of greatest priority among those at least `bar` probable.
     bool take_best(double bar, Predicted& out);
+    // How many are at least `bar` probable.
+    std::size_t worth_reading(double bar) const;
     void remove_layer(std::uint32_t layer);
     void clear() { entries_.clear(); }
     std::size_t size() const { return entries_.size(); }

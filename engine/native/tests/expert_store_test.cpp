@@ -127,6 +127,33 @@ TEST_CASE("a guess still on its way when it comes true is finished first, and no
     CHECK(order[0] == order[1]);  // the promoted guess goes on before the others
 }
 
+TEST_CASE("a later guess about a layer takes the place of what was not read of the earlier one") {
+    Rig rig(8, 1, true);
+    rig.predict(1, {1});
+    rig.gate.await(1);
+    rig.predict(2, {2, 3});
+    rig.predict(2, {4});
+    rig.gate.open();
+    while (rig.store->queued_prefetch() > 0) std::this_thread::yield();
+    CHECK(rig.resident(2, 4));
+    CHECK_FALSE(rig.resident(2, 2));
+    CHECK_FALSE(rig.resident(2, 3));
+}
+
+TEST_CASE("the depth of early reads takes effect while they are waiting") {
+    Rig rig(8, 4, true);
+    rig.store->set_prefetch_depth(1);
+    rig.predict(0, {0, 1});
+    rig.gate.await(1);
+    CHECK(rig.gate.await(1).size() == 1);
+    rig.store->set_prefetch_depth(3);
+    rig.gate.await(3);
+    rig.gate.open();
+    while (rig.store->queued_prefetch() > 0) std::this_thread::yield();
+    CHECK(rig.run(0, {0, 1}));
+    CHECK(value(rig.counters.misses) == 0);
+}
+
 TEST_CASE("the reads of a wrong guess stop, and its slot is free again") {
     Rig rig(2, 1, true);
     rig.predict(0, {5});
@@ -279,7 +306,7 @@ TEST_CASE("a cache made much smaller keeps the experts used most, and those the 
 TEST_CASE("a cache made smaller while a guess is being read shrinks when the read has landed") {
     Rig rig(6, 4, true);
     rig.predict(0, {0, 1, 2, 3});
-    rig.gate.await(4);
+    rig.gate.await(2);
     rig.store->resize(0);
     rig.gate.open();
     while (rig.store->queued_prefetch() > 0) std::this_thread::yield();

@@ -33,11 +33,10 @@ class SimulatedDrive {
         ReadChunk chunk;
         while (busy_.size() < channels_) {
             const bool demand_waits = queue_.queued_demand() > 0;
-            const auto running = queue_.serving_prefetch();
-            const bool beside = demand_waits || queue_.serving_demand() > 0;
+            const auto running = queue_.serving_prefetch() + queue_.serving_demand();
             if (!queue_.next(chunk)) break;
             if (demand_waits) CHECK(chunk.demand);
-            if (!chunk.demand) CHECK(running < (beside ? 2U : 4U));
+            if (!chunk.demand) CHECK(running < IoLimits{}.prefetch_depth);
             busy_.push_back({now_ + chunk.last - chunk.first, chunk});
             started.push_back(chunk);
             started_at.try_emplace(chunk.slot, now_);
@@ -81,31 +80,34 @@ TEST_CASE("what a token waits for is read before any guess that was queued earli
     CHECK_FALSE(chunk.demand);
 }
 
-TEST_CASE("guesses leave the drive room: two beside a read that a token waits for, four otherwise") {
-    IoQueue queue;
+TEST_CASE("guesses are started only while the drive has fewer reads than its depth, whatever they are") {
+    IoQueue queue({3});
     for (std::uint32_t s = 0; s < 10; s++) queue.add(prefetch(s));
     ReadChunk chunk;
     ReadChunk running;
-    for (int i = 0; i < 4; i++) REQUIRE(queue.next(running));
+    for (int i = 0; i < 3; i++) REQUIRE(queue.next(running));
     CHECK_FALSE(queue.next(chunk));
     queue.finished(running);
+    CHECK(queue.room_for_prefetch() == 1);
     CHECK(queue.next(chunk));
 
     queue.add(demand(20));
+    queue.add(demand(21));
     ReadChunk needed;
-    REQUIRE(queue.next(needed));
-    for (int i = 0; i < 3; i++) {
-        CHECK_FALSE(queue.next(chunk));
+    for (int i = 0; i < 2; i++) REQUIRE(queue.next(needed));
+    for (int i = 0; i < 2; i++) {
         queue.finished(running);
+        CHECK_FALSE(queue.next(chunk));  // one guess and two that a token waits for
     }
+    queue.finished(running);
     CHECK(queue.next(chunk));
     CHECK_FALSE(queue.next(chunk));
     queue.finished(needed);
     CHECK(queue.next(chunk));
 }
 
-TEST_CASE("an idle thread binds a guess only when nothing queued is better and the cap allows it") {
-    IoQueue queue({2, 1});
+TEST_CASE("an idle thread binds a guess only when nothing queued is better and there is room") {
+    IoQueue queue({2});
     CHECK(queue.has_room_for_prefetch());
     queue.add(prefetch(0));
     CHECK_FALSE(queue.has_room_for_prefetch());
@@ -138,7 +140,7 @@ TEST_CASE("a guess that came true is read as what a token waits for, in its orde
 }
 
 TEST_CASE("a guess that was wrong is never read, and its room goes to the next one") {
-    IoQueue queue({1, 1});
+    IoQueue queue({1});
     queue.add(prefetch(1, 0));
     queue.add(prefetch(1, 1));
     queue.add(prefetch(2));
@@ -208,8 +210,8 @@ TEST_CASE("however many guesses are queued, what a token waits for starts at onc
     std::map<std::uint32_t, std::uint32_t> asked;
     for (int t = 0; t < 4000; t++) {
         while (queue.queued_prefetch() < 40) queue.add(prefetch(slot++));
-        // Guesses hold four channels at most, so four reads on their way at once find a free one each.
-        if (queue.serving_demand() + queue.queued_demand() < 4 && random(3) == 0) {
+        // Guesses hold two channels at most, so six reads on their way at once find a free one each.
+        if (queue.serving_demand() + queue.queued_demand() < 6 && random(3) == 0) {
             asked[slot] = drive.now();
             queue.add(demand(slot++));
         }
@@ -235,7 +237,7 @@ TEST_CASE("layer after layer of reads that tokens wait for does not starve the g
 }
 
 TEST_CASE("reads that were cancelled leave their channels to the next guess as soon as they end") {
-    IoQueue queue({2, 2});
+    IoQueue queue({2});
     SimulatedDrive drive(queue, 8);
     for (std::uint32_t c = 0; c < 6; c++) queue.add(prefetch(1, c));
     queue.add(prefetch(2));

@@ -90,6 +90,19 @@ TEST_CASE("the next layer's choice is read early, its norm in place of this laye
     CHECK(read_early(rig, 0).empty());
 }
 
+TEST_CASE("the width says how many experts of a layer are guessed, whatever it selects") {
+    Rig rig(16);
+    const Routers routers(2);
+    Lookahead ahead(*rig.store, 1, 0.0);
+    for (std::uint32_t l = 0; l < 2; l++) ahead.learn(l, routers.specs[l], kUsed);
+    ahead.set_width(1);
+    predict(ahead, routers.site(0));
+    CHECK(read_early(rig, 1).size() == 1);
+    ahead.set_width(50);
+    predict(ahead, routers.site(0));
+    CHECK(read_early(rig, 1).size() == 8);
+}
+
 TEST_CASE("a bias that decides the choice decides the guess") {
     Rig rig(16);
     const Routers routers(2, true);

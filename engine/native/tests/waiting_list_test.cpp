@@ -34,6 +34,8 @@ TEST_CASE("guesses under the bar cost no read, and stay for a lower bar") {
     WaitingList list;
     list.add(predicted(1, 0, 1, 0.3));
     Predicted best;
+    CHECK(list.worth_reading(0.31) == 0);
+    CHECK(list.worth_reading(0.3) == 1);
     CHECK_FALSE(list.take_best(0.31, best));
     CHECK(list.size() == 1);
     CHECK(list.take_best(0.2, best));
