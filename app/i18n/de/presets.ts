@@ -64,12 +64,12 @@
    <translation>Löschen</translation>
   </message>
   <message>
-   <source>Elastic cache</source>
-   <translation>Elastischer Cache</translation>
-  </message>
-  <message>
    <source>Early reads at a time</source>
    <translation>Frühe Lesezugriffe zugleich</translation>
+  </message>
+  <message>
+   <source>Elastic cache</source>
+   <translation>Elastischer Cache</translation>
   </message>
   <message>
    <source>Expert cache</source>
@@ -132,12 +132,12 @@
    <translation>Vorausschau</translation>
   </message>
   <message>
-   <source>Make the expert cache smaller while other programs need memory, and larger again afterwards.</source>
-   <translation>Verkleinert den Experten-Cache, während andere Programme Speicher brauchen, und vergrößert ihn danach wieder.</translation>
-  </message>
-  <message>
    <source>Lookahead width</source>
    <translation>Breite der Vorhersage</translation>
+  </message>
+  <message>
+   <source>Make the expert cache smaller while other programs need memory, and larger again afterwards.</source>
+   <translation>Verkleinert den Experten-Cache, während andere Programme Speicher brauchen, und vergrößert ihn danach wieder.</translation>
   </message>
   <message>
    <source>Measured on this computer for the model in use.</source>

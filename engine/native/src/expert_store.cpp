@@ -174,6 +174,7 @@ std::int32_t ExpertStore::victim(const Class& c, bool shielded) const {
     Worth least;
     // Worth first, from tables that fit the caches; the slot itself is looked at for few.
     for (const Held& h : c.held) {
+        if (best >= 0 && residency_.density(h.key) > least.density) continue;
         const Worth w = residency_.worth(h.key);
         if (best >= 0 && !(w < least)) continue;
         const Slot& s = slots_[h.slot];
@@ -474,16 +475,6 @@ std::size_t ExpertStore::queued_demand() const {
 std::size_t ExpertStore::queued_prefetch() const {
     const std::lock_guard<std::mutex> lock(mutex_);
     return queue_.queued_prefetch() + queue_.serving_prefetch() + waiting_.size();
-}
-
-void ExpertStore::fail(const std::string& why) {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    if (error_.empty()) error_ = why;
-}
-
-std::string ExpertStore::take_error() {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    return std::exchange(error_, {});
 }
 
 std::vector<std::uint8_t> ExpertStore::resident() const {

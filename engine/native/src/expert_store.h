@@ -209,6 +209,7 @@ class ExpertStore {
     bool next_read(std::uint32_t thread, ReadChunk& out);
     void wake_readers(std::size_t n);
     void wake_for_prefetch();
+    void hand_on();
     void sleep_until_landed(std::unique_lock<std::mutex>& lock);
     void start(const ReadChunk& chunk);
     void finish(const ReadChunk& chunk, const std::string& error);

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <new>
 #include <stdexcept>
+#include <utility>
 
 #include "expert_store.h"
 
@@ -199,6 +200,16 @@ void ExpertStore::finish(const ReadChunk& chunk, const std::string& error) {
     if (waiters_ + slot_waiters_ > 0) landed_.notify_all();
 }
 
+void ExpertStore::fail(const std::string& why) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (error_.empty()) error_ = why;
+}
+
+std::string ExpertStore::take_error() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return std::exchange(error_, {});
+}
+
 void ExpertStore::set_prefetch_depth(std::uint32_t depth) {
     const std::lock_guard<std::mutex> lock(mutex_);
     queue_.set_limits({std::max(1U, depth)});
@@ -231,6 +242,12 @@ void ExpertStore::wake_readers(std::size_t n) {
     }
 }
 
+// What a thread that is to read no more would have read next is for another one, which may sleep.
+void ExpertStore::hand_on() {
+    wake_readers(queue_.queued_demand());
+    wake_for_prefetch();
+}
+
 void ExpertStore::io_main(std::uint32_t number) {
     std::vector<DirectFile> files(paths_.size());
     std::unique_lock<std::mutex> lock(mutex_);
@@ -252,6 +269,7 @@ void ExpertStore::io_main(std::uint32_t number) {
         const std::string error = read(files, chunk, key);
         lock.lock();
         finish(chunk, error);
+        if (number >= io_threads_) hand_on();
     }
 }
 

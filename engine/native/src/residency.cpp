@@ -50,6 +50,10 @@ Residency::Residency(std::uint32_t n_layers, std::uint32_t n_experts, ResidencyS
     held_.resize(n_layers);
     now_layer_ = n_layers;
     see_layer(n_layers - 1);
+    chance_.assign(n, 0.0);
+    for (std::uint32_t layer = 0; layer < n_layers; ++layer) {
+        refresh(layer);
+    }
 }
 
 void Residency::begin_token() {
@@ -94,7 +98,12 @@ void Residency::count(Key key, std::uint32_t rows, std::uint64_t tokens_ago) {
     uses_[key] += rows;
     touched_[key] = ++clock_;
     unproven_[key] = 0;
-    see_layer(key / n_experts_);
+    const std::uint32_t layer = key / n_experts_;
+    if (stale_ < n_layers_ && stale_ != layer) {
+        refresh(stale_);
+    }
+    stale_ = layer;
+    see_layer(layer);
 }
 
 void Residency::recall(const std::vector<std::uint64_t>& uses, std::uint32_t n_used) {
@@ -112,6 +121,7 @@ void Residency::recall(const std::vector<std::uint64_t>& uses, std::uint32_t n_u
         for (std::size_t key = first; total > 0.0 && key < first + n_experts_; ++key) {
             sums_[key] += weight_ * turns * n_used * static_cast<double>(uses[key]) / total;
         }
+        refresh(layer);
     }
 }
 
@@ -133,6 +143,7 @@ void Residency::layer_ran(std::uint32_t layer) {
     }
     ran_[layer] = pass_;
     see_layer(layer);
+    refresh(layer);
 }
 
 bool Residency::shielded(Key key) const {
@@ -140,21 +151,18 @@ bool Residency::shielded(Key key) const {
     return awaited_[key] == next_run(key / n_experts_);
 }
 
-Worth Residency::worth(Key key) const {
-    assert(key < uses_.size());
-    if (unproven_[key] != 0) {
-        return {0.0, touched_[key], key};
+// Every expert in memory is asked for its worth at each eviction, so the chances are computed beforehand:
+// they change when their layer runs, and hardly in between.
+void Residency::refresh(std::uint32_t layer) const {
+    stale_ = n_layers_;
+    const double turns = std::max(turns_, weight_);
+    for (Key key = layer * n_experts_; key < (layer + 1) * n_experts_; ++key) {
+        const double share = (sums_[key] + kUnseenUses * weight_) / turns;
+        chance_[key] = std::min(share * correction_[age_class(token_ + 1 - last_token_[key])], 1.0);
     }
-    const std::uint32_t layer = key / n_experts_;
-    const bool turn_to_come = layer > now_layer_;  // in this token, so its last turn was in the one before
-    const double turns = std::max(turn_to_come ? turns_ - weight_ : turns_, weight_);
-    const std::uint64_t age = token_ + (turn_to_come ? 0 : 1) - last_token_[key];
-    const double share = (sums_[key] + kUnseenUses * weight_) / turns;
-    const double chance = std::min(share * correction_[age_class(age)], 1.0);
-    return {chance / held_[layer], touched_[key], key};
 }
 
-// The binary logarithm, rounded up: it is asked for every expert in memory at each eviction.
+// The binary logarithm, rounded up: it is asked for every expert of a layer that has run.
 std::size_t Residency::age_class(std::uint64_t turns) {
     std::size_t age = 0;
     std::uint64_t rest = turns > 0 ? turns - 1 : 0;

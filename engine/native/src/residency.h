@@ -2,8 +2,8 @@
 //
 // Pure: no I/O, threads, clocks or ggml. It knows experts, not slots; the store asks it for the
 // worth of what is evictable and evicts the minimum. Not thread safe: the store calls it under its
-// own lock. Calls are O(1); layer_ran() is O(experts of the layer), and every hundred thousand tokens
-// there is one pass over all experts.
+// own lock. Calls are O(1); layer_ran() and the first worth() after a layer's uses are O(experts of the
+// layer), and every hundred thousand tokens there is one pass over all experts.
 //
 // An expert's worth is its chance to be selected when its layer runs next, divided by how long a
 // slot is held until then: hits per slot and time (LHD, Beckmann et al. 2018). Layers run in turn, so
@@ -66,7 +66,12 @@ class Residency {
     // expert; a demand read only when nothing else is left.
     bool shielded(Key key) const;
 
-    Worth worth(Key key) const;
+    Worth worth(Key key) const { return {density(key), touched_[key], key}; }
+    // The worth without its ties: what a search for the least looks at first.
+    double density(Key key) const {
+        if (stale_ < n_layers_) refresh(stale_);
+        return unproven_[key] != 0 ? 0.0 : chance_[key] / held_[key / n_experts_];
+    }
 
     // Starts the shares from an earlier session's census (uses() of it, or merged ones), so that
     // a warm cache is not evicted in any order. n_used: experts a router selects per token. It weighs
@@ -91,6 +96,7 @@ class Residency {
     void learn_ages(std::uint32_t layer);
     void correct_ages();
     void see_layer(std::uint32_t layer);
+    void refresh(std::uint32_t layer) const;
     std::uint64_t next_run(std::uint32_t layer) const;
 
     std::uint32_t n_layers_;
@@ -109,6 +115,10 @@ class Residency {
     std::vector<double> came_;        // by age class: uses seen ...
     std::vector<double> promised_;    // ... and expected of the shares alone, both fading
     std::vector<double> correction_;  // and their ratio
+
+    // By key: the chance at its layer's next turn. It stays as it is from one turn of the layer to the next.
+    mutable std::vector<double> chance_;
+    mutable std::uint32_t stale_ = 0;  // the layer whose chances are to be computed again, n_layers_: none
 
     std::vector<double> sums_;                // by key: weights of its uses
     std::vector<std::uint64_t> last_token_;   // by key: the token of its last use, 0 never

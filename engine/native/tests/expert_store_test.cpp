@@ -346,6 +346,22 @@ TEST_CASE("reading goes on with any number of threads, changed while they read")
     }
 }
 
+TEST_CASE("what a thread that is to read no more leaves is read by those that stay") {
+    Rig rig(8, 8, true);
+    rig.store->set_prefetch_depth(2);
+    for (int round = 0; round < 8; round++) {
+        rig.store->set_io_threads(8);
+        rig.predict(0, {0, 1, 2, 3});
+        rig.gate.await(2);
+        rig.store->set_io_threads(1);  // whichever threads read now, all but one of them read no more
+        rig.gate.open();
+        while (rig.store->queued_prefetch() > 0) std::this_thread::yield();
+        CHECK(rig.run(0, {0, 1, 2, 3}));
+        CHECK(rig.run(1, {0, 1, 2, 3}));
+        CHECK(rig.run(2, {0, 1, 2, 3}));
+    }
+}
+
 TEST_CASE("a store goes away while its reads are on their way") {
     for (const bool wanted : {true, false}) {
         Rig rig(8, 2, true);
