@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from installer.linux import tree
@@ -72,9 +72,7 @@ def build(entries: Sequence[tree.Entry], seconds: int) -> Path:
     tree.write(entries, STAGE / "usr", seconds)
     needs = depends(programs_in(STAGE / "usr" / tree.PROGRAM_FOLDER))
     kib = sum(entry.size for entry in entries) // 1024
-    (STAGE / "DEBIAN").mkdir()
-    (STAGE / "DEBIAN" / "control").write_text(control(needs, kib))
-    (STAGE / "DEBIAN" / "md5sums").write_text(checksums(STAGE))
+    write_control(STAGE, {"control": control(needs, kib), "md5sums": checksums(STAGE)})
     target = package()
     target.parent.mkdir(parents=True, exist_ok=True)
     env = os.environ | {"SOURCE_DATE_EPOCH": str(seconds)}
@@ -82,6 +80,17 @@ def build(entries: Sequence[tree.Entry], seconds: int) -> Path:
         ["dpkg-deb", "--root-owner-group", "-Zxz", "-z6", "--build", STAGE, target], env=env, check=True, stdout=-3
     )
     return target
+
+
+def write_control(stage: Path, texts: Mapping[str, str]) -> None:
+    """The package's own files, with the permissions that dpkg wants whatever those of new files are here."""
+    folder = stage / "DEBIAN"
+    folder.mkdir()
+    for name, text in texts.items():
+        (folder / name).write_text(text)
+        (folder / name).chmod(0o644)
+    for path in (folder, stage):
+        path.chmod(0o755)
 
 
 def programs_in(folder: Path) -> list[Path]:

@@ -39,13 +39,15 @@ def stage(entries: Sequence[tree.Entry], folder: Path, seconds: int) -> None:
         shutil.copy(SCRIPTS / name, folder / name)
         (folder / name).chmod(0o755)
     (folder / "version").write_text(f"{version()}\n")
+    (folder / "version").chmod(0o644)
+    folder.chmod(0o755)
     tree.write(entries, folder / "tree", seconds)
 
 
 def command(folder: Path, target: Path, seconds: int) -> list[str]:
-    """makeself's command line. gzip, since not every system has xz; one order, owner and time for every file."""
+    """makeself's command line. gzip, since not every system has xz, with no time of its own (9n: level 9, -n)."""
     same = f"--sort=name --owner=0 --group=0 --numeric-owner --mtime=@{seconds}"
     when = time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(seconds))
-    options = ["--gzip", "--complevel", "9", "--sha256", "--nomd5", "--nocrc", "--nox11", "--nowait"]
+    options = ["--gzip", "--complevel", "9n", "--sha256", "--nomd5", "--nocrc", "--nox11", "--nowait"]
     dated = ["--tar-extra", same, "--packaging-date", when]
     return ["makeself", *options, *dated, str(folder), str(target), f"{WINDOW_NAME} {version()}", "./install.sh"]

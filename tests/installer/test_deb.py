@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import email
+import os
 import re
 from pathlib import Path
 
@@ -40,6 +41,17 @@ def test_checksums_cover_every_file_and_no_link(tmp_path: Path) -> None:
     (tmp_path / "usr" / "bin" / "one").write_bytes(b"")
     (tmp_path / "usr" / "bin" / "two").symlink_to("one")
     assert deb.checksums(tmp_path) == "d41d8cd98f00b204e9800998ecf8427e  usr/bin/one\n"
+
+
+def test_control_files_have_dpkgs_permissions_whatever_new_files_have_here(tmp_path: Path) -> None:
+    (tmp_path / "stage").mkdir()
+    before = os.umask(0o077)
+    try:
+        deb.write_control(tmp_path / "stage", {"control": "Package: gannet\n"})
+    finally:
+        os.umask(before)
+    modes = [path.stat().st_mode & 0o777 for path in (tmp_path / "stage", *sorted((tmp_path / "stage").rglob("*")))]
+    assert modes == [0o755, 0o755, 0o644]
 
 
 def test_programs_are_told_by_their_first_bytes(tmp_path: Path) -> None:
