@@ -12,6 +12,8 @@ PROBE_SECONDS = 26.0
 PROBE_LIMIT = 0.3
 """Share of the budget after which no further probe is begun, on a machine that is much slower than that."""
 PREPARE_SHARE = 0.25
+BASELINE_SHARE = 0.15
+"""Of the budget, what the defaults' first answers may take together."""
 CONFIRM_SHARE = 0.4
 """Of the time for measuring, what is kept for the last comparison."""
 PRESET_SHARE = 0.12

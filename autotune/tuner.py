@@ -22,6 +22,7 @@ from autotune.facts import ModelFacts, facts_of
 from autotune.fingerprint import engine_parts, fingerprint, machine_parts, model_parts
 from autotune.machine import HitCurve, MachineModel, Operating, machine_model
 from autotune.pace import (
+    BASELINE_SHARE,
     CONFIRM_SHARE,
     MOST_FAST_TOKENS,
     PREPARE_SHARE,
@@ -193,7 +194,8 @@ class Tuning:
             prepared = self._prepare_prompts()
             model = self._model()
             guess = model.expect(self._operating({}, loaded)).seconds
-            runs = [self._baseline(prompt, guess) for prompt in range(prepared.prompts)]
+            limit = BASELINE_SHARE * self._budget_s / prepared.prompts
+            runs = [self._baseline(prompt, guess, limit) for prompt in range(prepared.prompts)]
         except BenchTimeoutError:
             raise
         except (BenchCrashedError, BenchRefusedError) as error:
@@ -229,9 +231,9 @@ class Tuning:
         changes["threads"] = compute.best_threads if compute else None
         return self._base.model_copy(update=changes).model_dump()
 
-    def _baseline(self, prompt: int, guess_s: float) -> Run:
+    def _baseline(self, prompt: int, guess_s: float, limit_s: float) -> Run:
         tokens = max(BASELINE_TOKENS, min(MOST_FAST_TOKENS, int(BASELINE_SECONDS / max(guess_s, 1e-6))))
-        limit = max(3.0, min(10.0 * tokens * guess_s, 0.05 * self._budget_s))
+        limit = max(3.0, min(10.0 * tokens * guess_s, limit_s))
         run = self._bench.run(self._base.model_dump(), prompt, tokens, limit, self._control)
         self._answers.learn(prompt, run.tokens)
         return run

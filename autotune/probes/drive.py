@@ -3,7 +3,8 @@
 A queue depth of d is d threads with one read outstanding each and a file handle each, which is how the engine
 reads. Every read covers one expert matrix at its real place in the file, widened to aligned blocks as the engine
 does. Reads only; the places are drawn at random without repetition, so neither the drive's nor a host's cache
-helps until all have been read.
+helps until all have been read. All depths are measured twice, up and down again, half of the time each: the rate of a
+drive that others use as well moves within seconds, and must not pass for an effect of the depth.
 """
 
 from __future__ import annotations
@@ -224,25 +225,49 @@ def probe_drive(facts: ModelFacts, control: Control, opener: Opener = open_direc
     sizes = by_size(facts.ranges)
     if not sizes:
         raise ValueError("the model has no routed experts: nothing is read from the drive while answering")
-    points: list[DrivePoint] = []
     plan = [(sizes[0], depth) for depth in DEPTHS] + [(other, 8) for other in sizes[1:3]]
-    for places, depth in plan:
-        seconds = control.seconds(POINT_SECONDS)
-        if points and seconds < POINT_SECONDS * control.scale / 2:
-            break
-        points.append(_point(facts, places, depth, seconds, control, opener))
-        control.report("drive", points[-1])
-    sustained = _sustain(facts, sizes[0], points, control, opener)
-    direct = all(p.direct for p in points)
-    return DriveResult(tuple(points), sustained, direct, _notes(direct, sustained, len(plan) - len(points)))
+
+    def measure(places: list[ReadRange], depth: int) -> Burst:
+        seconds = control.seconds(POINT_SECONDS / 2)
+        if seconds < POINT_SECONDS / 2 * control.scale / 2:
+            return _NOTHING
+        found = burst(facts.paths, places, depth, seconds, control, opener)
+        random.Random(depth).shuffle(places)
+        return found
+
+    up = [measure(*step) for step in plan]
+    points: dict[int, DrivePoint] = {}
+    for i in reversed(range(len(plan))):
+        both = joined(up[i], measure(*plan[i]))
+        if both.nbytes:
+            points[i] = _point(both, *plan[i])
+            control.report("drive", points[i])
+    ordered = tuple(points[i] for i in sorted(points))
+    if not ordered:
+        raise ValueError("there was no time to read anything")
+    sustained = _sustain(facts, sizes[0], ordered, control, opener)
+    direct = all(p.direct for p in ordered)
+    return DriveResult(ordered, sustained, direct, _notes(direct, sustained, len(plan) - len(ordered)))
 
 
-def _point(
-    facts: ModelFacts, places: list[ReadRange], depth: int, seconds: float, control: Control, opener: Opener
-) -> DrivePoint:
-    result = burst(facts.paths, places, depth, seconds, control, opener)
+_NOTHING = Burst(0, 0.0, (), (), True)
+
+
+def joined(first: Burst, second: Burst) -> Burst:
+    """Two bursts at the same depth as one."""
+    if not first.nbytes or not second.nbytes:
+        return first if first.nbytes else second
+    return Burst(
+        first.nbytes + second.nbytes,
+        first.seconds + second.seconds,
+        tuple(sorted(first.latencies_ms + second.latencies_ms)),
+        (*first.marks, *((first.seconds + t, first.nbytes + n) for t, n in second.marks)),
+        first.direct and second.direct,
+    )
+
+
+def _point(result: Burst, places: list[ReadRange], depth: int) -> DrivePoint:
     ordered = result.latencies_ms
-    random.Random(depth).shuffle(places)
     return DrivePoint(
         read_bytes=places[0].nbytes,
         queue_depth=depth,
@@ -255,7 +280,7 @@ def _point(
 
 
 def _sustain(
-    facts: ModelFacts, places: list[ReadRange], points: list[DrivePoint], control: Control, opener: Opener
+    facts: ModelFacts, places: list[ReadRange], points: Sequence[DrivePoint], control: Control, opener: Opener
 ) -> Sustained | None:
     seconds = control.seconds(SUSTAINED_SECONDS)
     if seconds < SUSTAINED_SECONDS * control.scale / 2:

@@ -18,6 +18,7 @@ from autotune.probes.drive import (
     burst,
     by_size,
     interpolate,
+    joined,
     percentile,
     probe_drive,
     sustained_of,
@@ -101,7 +102,7 @@ def test_a_whole_probe_covers_every_depth_and_tells_each_as_it_comes(big_facts: 
     control = Control(scale=0.03, report=lambda kind, value: told.append(value))
     found = probe_drive(big_facts, control, lambda path: StubDrive(1e9, 0.0, lock))
     assert [p.queue_depth for p in found.points] == [1, 2, 4, 8, 16, 32]
-    assert tuple(told) == found.points
+    assert sorted(told, key=lambda p: p.queue_depth) == list(found.points)
     assert all(p.p50_ms <= p.p95_ms <= p.p99_ms for p in found.points)
     assert found.sustained is not None
 
@@ -146,6 +147,30 @@ def test_a_drive_that_slows_down_when_busy_is_noticed() -> None:
     found = sustained_of(Burst(marks[-1][1], 10.0, (), marks, True), 8)
     assert found.collapsed
     assert found.last_bytes_s == pytest.approx(0.3e9, rel=0.05)
+
+
+def test_a_drive_that_becomes_slower_meanwhile_does_not_pass_for_one_that_dislikes_deep_queues(
+    big_facts: ModelFacts,
+) -> None:
+    """The first half of the reads at twice the rate: each depth has its share of both halves."""
+    lock = threading.Lock()
+    times: list[float] = []
+
+    class Slowing(StubDrive):
+        def read_into(self, buffer: memoryview, offset: int) -> int:
+            times.append(time.perf_counter())
+            self._bytes_s = 2e9 if times[-1] - times[0] < 6 * 0.05 else 1e9
+            return super().read_into(buffer, offset)
+
+    found = probe_drive(big_facts, Control(scale=0.1), lambda path: Slowing(1e9, 0.0, lock))
+    rates = {p.queue_depth: p.bytes_s for p in found.points}
+    assert rates[32] > 0.6 * rates[1]
+
+
+def test_two_bursts_are_one() -> None:
+    one, two = Burst(100, 1.0, (1.0, 3.0), ((1.0, 100),), True), Burst(300, 1.0, (2.0,), ((1.0, 300),), False)
+    assert joined(one, two) == Burst(400, 2.0, (1.0, 2.0, 3.0), ((1.0, 100), (2.0, 400)), False)
+    assert joined(one, Burst(0, 0.0, (), (), True)) == one
 
 
 def test_the_best_depth_is_the_lowest_that_comes_close_to_the_highest_rate() -> None:
