@@ -21,6 +21,7 @@ INSIDE = (  # what a package or our module carries within, and its own metadata 
     ("Qt 6", "LGPL-3.0-only", "shared libraries inside PySide6_Essentials, replaceable by the user"),
     ("CPython", "PSF-2.0", "the interpreter and its library, in packages"),
     ("PyInstaller's start program", "GPL-2.0-or-later WITH Bootloader-exception", "starts Gannet, in packages"),
+    ("NSIS", "Zlib, its LZMA part CPL-1.0 with NSIS's exception", "installs and removes Gannet on Windows"),
     ("nanobind with robin-map", "BSD-3-Clause and MIT", "compiled into our native module"),
 )
 HEADER = """# Parts of others
