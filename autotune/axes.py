@@ -49,11 +49,15 @@ class Sight:
 
 @dataclass(frozen=True)
 class Axis:
-    """A setting by its name in `EngineSettings`, the values to try, and an arm's name for a value."""
+    """A setting by its name in `EngineSettings`, the values to try, and an arm's name for a value.
+
+    `predicted`: whether the machine model knows what it does. What it does not know is tried by itself, not combined.
+    """
 
     setting: str
     values: Callable[[Sight], Iterable[Any]]
     words: Callable[[Any], str]
+    predicted: bool = True
 
 
 def _threads(sight: Sight) -> set[Any]:
@@ -78,6 +82,17 @@ def _lookahead(sight: Sight) -> set[Any]:
 def _prefetch_bar(sight: Sight) -> set[Any]:
     """How likely a guess must be to be read early: by itself (None), and fixed from eager to careful."""
     return {None, 0.1, 0.3, 0.6, getattr(sight.base, "prefetch_bar", None)}
+
+
+def _prefetch_depth(sight: Sight) -> set[Any]:
+    """Fewer early reads leave the drive to what is needed now, more use a drive that likes deep queues."""
+    return {1, 2, 4, 8, getattr(sight.base, "prefetch_depth", 2)}
+
+
+def _lookahead_width(sight: Sight) -> set[Any]:
+    """As many experts as a token uses (None), half as many, and half as many more."""
+    used = sight.model.facts.n_used
+    return {None, max(1, used // 2), max(1, used * 3 // 2), getattr(sight.base, "lookahead_width", None)}
 
 
 def _cache(sight: Sight) -> set[Any]:
@@ -139,7 +154,19 @@ LIVE: tuple[Axis, ...] = (
     Axis("threads", _threads, _counted("compute thread")),
     Axis("io_threads", _io_threads, _counted("read thread")),
     Axis("lookahead", _lookahead, lambda n: f"lookahead {n}"),
-    Axis("prefetch_bar", _prefetch_bar, lambda p: "automatic read-ahead bar" if p is None else f"read-ahead bar {p:g}"),
+    Axis(
+        "prefetch_bar",
+        _prefetch_bar,
+        lambda p: "automatic read-ahead bar" if p is None else f"read-ahead bar {p:g}",
+        predicted=False,
+    ),
+    Axis("prefetch_depth", _prefetch_depth, _counted("early read"), predicted=False),
+    Axis(
+        "lookahead_width",
+        _lookahead_width,
+        lambda n: "automatic lookahead width" if n is None else f"lookahead width {n}",
+        predicted=False,
+    ),
     Axis("cache_bytes", _cache, _cache_words),
 )
 RELOADED: tuple[Axis, ...] = (

@@ -53,12 +53,14 @@ def candidates(sight: Sight, *, limit: int) -> tuple[Candidate, ...]:
         real = {n: v for n, v in {**changes, **automatic}.items() if v != getattr(base, n)}  # None follows the machine
         return Candidate(name_of(real), real, model.expect(operating(base, real, sight.automatic)).tok_s)
 
-    every = [make(dict(zip(found, chosen, strict=True))) for chosen in itertools.product(*found.values())]
+    known = {axis.setting: found[axis.setting] for axis in LIVE if axis.predicted and axis.setting in found}
+    every = [make(dict(zip(known, chosen, strict=True))) for chosen in itertools.product(*known.values())]
+    alone = [make({name: value}) for name, some in found.items() if name not in known for value in some]
     default = make({})
     own = {name: EngineSettings.model_fields[name].default for name in found}
     declared = make({n: v for n, v in own.items() if n != "cache_bytes" or v in found[n]})
     ranked = sorted(every, key=_promise)
-    single = [c for c in ranked if len(c.changes) == 1]
+    single = _in_turn([c for c in ranked if len(c.changes) == 1], alone)
     least = HOPELESS * default.expected_tok_s
     chosen = {c.name: c for c in (declared, *_in_turn(ranked[:8], single)) if c.expected_tok_s >= least}
     chosen = {default.name: default} | chosen
