@@ -16,10 +16,11 @@ BUILT_IN = Path(__file__).resolve().parents[2] / "assets" / "catalogue.json"
 
 @dataclass(frozen=True)
 class CatalogueVariant:
-    """One quantization on offer and its approximate size."""
+    """One quantization on offer and its size: as a file list gave it (`listed`), else an estimate."""
 
     quantization: str
     size_bytes: int
+    listed: bool = False
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,7 @@ class CatalogueModel:
     variants: tuple[CatalogueVariant, ...]
     recommended: str
     summary: Mapping[str, str]
+    licence_sure: bool = True
 
     @property
     def recommended_variant(self) -> CatalogueVariant:
@@ -102,7 +104,8 @@ def newest_catalogue(own: Path, built_in: Path = BUILT_IN) -> Catalogue:
 
 def _model(item: Mapping[str, Any]) -> CatalogueModel:
     variants = tuple(
-        CatalogueVariant(str(one["quantization"]), int(float(one["size_gb"]) * 1e9)) for one in item["variants"]
+        CatalogueVariant(str(one["quantization"]), int(float(one["size_gb"]) * 1e9), one.get("listed") is True)
+        for one in item["variants"]
     )
     share = float(item["expert_share"])
     if not variants or not 0 <= share <= 1 or not str(item["repository"]).count("/") == 1:
@@ -122,4 +125,5 @@ def _model(item: Mapping[str, Any]) -> CatalogueModel:
         variants=variants,
         recommended=str(item["recommended"]),
         summary={str(code): str(text) for code, text in item["summary"].items()},
+        licence_sure=item.get("licence_unsure") is not True,
     )

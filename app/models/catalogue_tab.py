@@ -70,7 +70,9 @@ class CatalogueTab(QWidget):
         self._cards = [(model, self._card(model, machine)) for model in catalogue.models]
         for _, made in self._cards:
             self._list.body.addWidget(made)
-        text = tr("Looked up on {date}. Sizes are approximate until the hub is asked.").format(date=catalogue.updated)
+        text = tr("As of {date}. “About” is an estimate; the hub says the exact size when a model is opened.").format(
+            date=catalogue.updated
+        )
         update = button(tr("Use a newer catalogue file…"), self._choose_file, "quiet")
         foot = QWidget()
         foot.setLayout(row(label(text, "soft", wrap=True), 1, update))
@@ -162,7 +164,8 @@ def _facts(model: CatalogueModel) -> str:
     parameters = tr("{all} billion weights, {active} at a time").format(
         all=number_text(model.parameters_b, 0), active=number_text(model.active_b)
     )
-    size = tr("about {size} as {name}").format(
-        size=size_text(model.recommended_variant.size_bytes), name=model.recommended
-    )
-    return "  ·  ".join((model.maker, parameters, size, model.licence))
+    variant = model.recommended_variant
+    form = tr("{size} as {name}") if variant.listed else tr("about {size} as {name}")
+    size = form.format(size=size_text(variant.size_bytes), name=model.recommended)
+    licence = model.licence if model.licence_sure else tr("{licence}, not checked").format(licence=model.licence)
+    return "  ·  ".join((model.maker, parameters, size, licence))

@@ -16,6 +16,10 @@
    <translation>Jedes andere Modell bekommen Sie über den Namen seines Repositorys, Eigentümer/Name.</translation>
   </message>
   <message>
+   <source>As of {date}. “About” is an estimate; the hub says the exact size when a model is opened.</source>
+   <translation>Stand {date}. „Etwa“ ist geschätzt; die genaue Größe nennt der Hub, wenn ein Modell geöffnet wird.</translation>
+  </message>
+  <message>
    <source>Ask again</source>
    <translation>Noch einmal fragen</translation>
   </message>
@@ -130,10 +134,6 @@
   <message>
    <source>Look up</source>
    <translation>Nachsehen</translation>
-  </message>
-  <message>
-   <source>Looked up on {date}. Sizes are approximate until the hub is asked.</source>
-   <translation>Stand {date}. Größen sind ungefähr, bis der Hub gefragt wird.</translation>
   </message>
   <message>
    <source>Looking at the files of {name}…</source>
@@ -368,6 +368,10 @@
    <translation>{folder} gehört nicht mehr zur Bibliothek; die Dateien bleiben unberührt.</translation>
   </message>
   <message>
+   <source>{licence}, not checked</source>
+   <translation>{licence}, nicht geprüft</translation>
+  </message>
+  <message>
    <source>{name} may still be on the hub.</source>
    <translation>{name} kann trotzdem auf dem Hub sein.</translation>
   </message>
@@ -402,6 +406,10 @@
   <message>
    <source>{sizes}, {rate}, {time} left</source>
    <translation>{sizes}, {rate}, noch {time}</translation>
+  </message>
+  <message>
+   <source>{size} as {name}</source>
+   <translation>{size} als {name}</translation>
   </message>
   <message>
    <source>{size} free</source>

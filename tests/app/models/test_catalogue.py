@@ -9,8 +9,16 @@ from typing import Any
 import pytest
 
 from app.models.catalogue import BUILT_IN, newest_catalogue, read_catalogue
+from app.models.catalogue_tab import _facts
 
 BUILT_IN_CONTENT = json.loads(BUILT_IN.read_text(encoding="utf-8"))
+
+
+BITS = {
+    "Q2_K": (2.8, 3.4), "Q4_K_M": (4.75, 5.4), "Q5_K_M": (5.6, 5.9), "Q6_K": (6.5, 6.7), "Q8_0": (8.4, 8.6),
+    "MXFP4": (4.2, 4.7),
+}  # fmt: skip
+"""Bits per weight of whole files; the upper ends are of models whose rows do not divide into blocks of 256."""
 
 
 def written(path: Path, **changes: Any) -> Path:
@@ -29,8 +37,18 @@ def test_the_built_in_catalogue_is_whole_and_believable() -> None:
         assert model.licence and model.n_expert_used < model.n_expert and model.active_b < model.parameters_b
         for variant in model.variants:
             bits = variant.size_bytes * 8 / (model.parameters_b * 1e9)
-            assert 2.5 < bits < 9.0, (model.title, variant.quantization, bits)
+            low, high = BITS[variant.quantization]
+            assert low < bits < high, (model.title, variant.quantization, bits)
             assert 0 < model.shape(variant).active_expert_bytes < variant.size_bytes
+
+
+def test_what_is_an_estimate_is_said_to_be_one() -> None:
+    catalogue = read_catalogue(BUILT_IN)
+    words = {model.title: _facts(model) for model in catalogue.models}
+    for model in catalogue.models:
+        assert ("about" in words[model.title]) is not model.recommended_variant.listed
+        assert ("not checked" in words[model.title]) is not model.licence_sure
+    assert sum(model.recommended_variant.listed for model in catalogue.models) >= 5
 
 
 def test_smaller_models_come_first() -> None:
