@@ -90,11 +90,11 @@ def _tuning() -> tuple[dict[str, Any], ...]:
     ]
     arms = [
         _arm("defaults", "kept", (4.41, 4.52, 4.37, 4.48), default=True),
-        _arm("12 I/O threads, lookahead 2", "chosen", (5.31, 5.22, 5.40, 5.28)),
-        _arm("8 I/O threads", "kept", (4.71, 4.95, 4.60)),
-        _arm("6 threads", "dropped", (3.92, 4.05)),
+        _arm("12 read threads, lookahead 2", "chosen", (5.31, 5.22, 5.40, 5.28)),
+        _arm("8 read threads", "kept", (4.71, 4.95, 4.60)),
+        _arm("6 compute threads", "dropped", (3.92, 4.05)),
         _arm("lookahead 3", "dropped", (4.22,)),
-        _arm("16 I/O threads, 8 threads, lookahead 2", "crashed", (), error="it ran out of memory"),
+        _arm("8 compute threads, 16 read threads, lookahead 2", "crashed", (), error="it ran out of memory"),
         _arm("lookahead 0", "skipped", ()),
     ]
     running = [{**one, "state": "running" if one["state"] in ("kept", "chosen") else one["state"]} for one in arms]
@@ -102,13 +102,14 @@ def _tuning() -> tuple[dict[str, Any], ...]:
     probes = (("memory", "15.4 GiB, 9.8 free"), ("bandwidth", "38 GB/s"), ("drive", "2.41 GB/s"))
     result = {
         "chosen": {"io_threads": 12, "lookahead": 2}, "chosen_arm": arms[1]["name"], "arms": arms, "drive": drive,
-        "reason": "Twelve read threads keep this drive busy, and a lookahead of two hides most of the waiting.",
+        "reason": "12 read threads, lookahead 2 answers 1.19 times as fast as the settings before (at least 1.12 with"
+        " 95 % confidence), because it waits 24 ms less per token for the drive.",
         "presets": [], "notes": ["computing a prompt takes long here: short ones are used"],
     }  # fmt: skip
     events = [{"phase": "probe", "fraction": 0.1, "message": f"Measuring: {name}", "probe": name, "value": value}
               for name, value in probes]  # fmt: skip
     events += [{"phase": "probe", "fraction": 0.15, "drive": point} for point in drive]
-    measuring = {"phase": "measure", "fraction": 0.62, "message": "Measuring 8 I/O threads", "remaining_s": 64.0}
+    measuring = {"phase": "measure", "fraction": 0.62, "message": "Measuring 8 read threads", "remaining_s": 64.0}
     return (*events, {**measuring, "arms": running}, {"phase": "done", "fraction": 1.0, "result": result})
 
 

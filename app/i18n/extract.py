@@ -33,7 +33,7 @@ DECLARED: dict[str, tuple[int | str, ...]] = {
 """Name of a function or class -> which of its arguments are texts of the program (position or keyword)."""
 TABLES = (
     "STATE_WORDS", "STATUS_NOTES", "MENUS", "SPEED_WORDS", "REASONS", "MEMORY_NAMES", "PARTS", "GROUPS",
-    "CHANGES",
+    "CHANGES", "PHRASES", "NAMES",
 )  # fmt: skip
 """Module-level tables whose texts are translated where they are shown."""
 

@@ -12,6 +12,7 @@ from app.i18n import tr
 from app.page_parts.axis import round_ticks, spread_apart
 from app.page_parts.figures_as_words import number_text, rate_text
 from app.theme import Theme
+from app.wizard.phrases import name_in_words
 from app.wizard.progress import ArmRow, DriveDot
 
 DRIVE_HEIGHT = 160
@@ -194,7 +195,9 @@ class ArmsChart(QWidget):
         font.setBold(chosen)
         painter.setFont(font)
         painter.setPen(self._theme.color("text_soft" if faint else "text"))
-        text = painter.fontMetrics().elidedText(_mark(one) + one.name, Qt.TextElideMode.ElideRight, names)
+        text = painter.fontMetrics().elidedText(
+            _mark(one) + name_in_words(one.name), Qt.TextElideMode.ElideRight, names
+        )
         painter.drawText(QRectF(0, box.top(), names, box.height()), Qt.AlignmentFlag.AlignVCenter, text)
         font.setBold(False)
         painter.setFont(font)
@@ -236,9 +239,10 @@ def arm_words(one: ArmRow) -> str:
     words = tr(STATE_WORDS.get(one.state, one.state))
     if one.error:
         words = f"{words}: {one.error}"
+    name = name_in_words(one.name)
     if math.isnan(one.middle):
-        return f"{one.name}: {words}"
-    return tr("{name}: {speed} tok/s, {state}").format(name=one.name, speed=number_text(one.middle), state=words)
+        return f"{name}: {words}"
+    return tr("{name}: {speed} tok/s, {state}").format(name=name, speed=number_text(one.middle), state=words)
 
 
 def _depth_x(area: QRectF, depth: int, deepest: int) -> float:

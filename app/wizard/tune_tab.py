@@ -16,6 +16,7 @@ from app.page_parts.labels import button, card, label, row, set_role
 from app.page_parts.page_frame import Column
 from app.theme.tokens import GRID
 from app.wizard.charts import ArmsChart, DriveChart
+from app.wizard.phrases import in_words, name_in_words
 from app.wizard.progress import ENDED, TuneProgress, chosen_arm, gain, to_keep
 from app.wizard.stored import StoredTuning, change_words, stored_tuning
 
@@ -194,7 +195,7 @@ class TuneTab(QWidget):
     def _show_progress(self) -> None:
         progress = self.progress
         self._bar.setValue(int(1000 * progress.fraction))
-        self._message.setText(progress.message or tr("Starting…"))
+        self._message.setText(in_words(progress.message) or tr("Starting…"))
         left = progress.remaining_s
         self._left.setText(tr("about {time} left").format(time=duration_text(left)) if left else "")
         self._cancel_button.setEnabled(not progress.ended)
@@ -204,7 +205,7 @@ class TuneTab(QWidget):
         self._arms.show_arms(progress.arms)
         self._arms_title.setVisible(bool(progress.arms))
         self._arms.setVisible(bool(progress.arms))
-        self._measured.setText("\n".join(f"{name}: {value}" for name, value in progress.measured[-8:]))
+        self._measured.setText("\n".join(f"{name_in_words(name)}: {value}" for name, value in progress.measured[-8:]))
         self._measured.setVisible(bool(progress.measured))
 
     def _show_result(self) -> None:
@@ -213,7 +214,7 @@ class TuneTab(QWidget):
         self._result_heading.setText(heading)
         set_role(self._result_heading, "bad" if failed else "heading")
         self._result_text.setText(sentence)
-        self._notes.setText("\n".join(f"• {note}" for note in (result or {}).get("notes") or ()))
+        self._notes.setText("\n".join(f"• {in_words(note)}" for note in (result or {}).get("notes") or ()))
         self._notes.setVisible(bool(self._notes.text()))
         self._result_arms.show_arms(self.progress.arms)
         self._result_arms.setVisible(bool(self.progress.arms))
@@ -317,4 +318,4 @@ def result_words(result: Mapping[str, Any] | None, error: str) -> tuple[str, str
     heading = (
         tr("{n} % faster than the defaults").format(n=faster) if faster >= 1 else tr("The defaults are the best here")
     )
-    return heading, f"{result.get('reason') or ''}{words}".strip()
+    return heading, f"{in_words(str(result.get('reason') or ''))}{words}".strip()

@@ -4,6 +4,14 @@
  <context>
   <name>wizard</name>
   <message>
+   <source>1 compute thread</source>
+   <translation>1 Rechen-Thread</translation>
+  </message>
+  <message>
+   <source>1 read thread</source>
+   <translation>1 Lese-Thread</translation>
+  </message>
+  <message>
    <source>At most {rate}</source>
    <translation>Höchstens {rate}</translation>
   </message>
@@ -24,8 +32,24 @@
    <translation>Kandidaten: kurze Antworten mit jedem, abwechselnd, die Vorgaben immer darunter.</translation>
   </message>
   <message>
+   <source>Computing the prompts to measure with</source>
+   <translation>Die Prompts zum Messen werden gerechnet</translation>
+  </message>
+  <message>
+   <source>Drive</source>
+   <translation>Laufwerk</translation>
+  </message>
+  <message>
    <source>Drive rate by queue depth</source>
    <translation>Laufwerksrate nach Zahl gleichzeitiger Zugriffe</translation>
+  </message>
+  <message>
+   <source>Drive: {rate} GB/s at queue depth {n}</source>
+   <translation>Laufwerk: {rate} GB/s bei {n} Zugriffen zugleich</translation>
+  </message>
+  <message>
+   <source>Expert compute</source>
+   <translation>Rechnen der Experten</translation>
   </message>
   <message>
    <source>Gannet measures the drive, the memory and the processor, then tries settings on the model itself, side by side with what you use now. It keeps what is faster and says why. Answers stay the same.</source>
@@ -36,12 +60,24 @@
    <translation>die Version von Gannet</translation>
   </message>
   <message>
+   <source>Graphics cards</source>
+   <translation>Grafikkarten</translation>
+  </message>
+  <message>
    <source>Keep my settings</source>
    <translation>Meine Einstellungen behalten</translation>
   </message>
   <message>
+   <source>Kind of drive</source>
+   <translation>Art des Laufwerks</translation>
+  </message>
+  <message>
    <source>Load a model first: it is measured itself, not a stand-in.</source>
    <translation>Laden Sie zuerst ein Modell: Es wird selbst gemessen, kein Stellvertreter.</translation>
+  </message>
+  <message>
+   <source>Loading the model</source>
+   <translation>Das Modell wird geladen</translation>
   </message>
   <message>
    <source>Measure again</source>
@@ -68,6 +104,10 @@
    <translation>Gemessen: {speed} Token pro Sekunde.</translation>
   </message>
   <message>
+   <source>Measuring a whole turn: {what}</source>
+   <translation>Eine ganze Runde wird gemessen: {what}</translation>
+  </message>
+  <message>
    <source>Measuring did not finish</source>
    <translation>Die Messung wurde nicht fertig</translation>
   </message>
@@ -76,8 +116,40 @@
    <translation>Die Messung wurde abgebrochen. Ihre Einstellungen sind unverändert.</translation>
   </message>
   <message>
+   <source>Measuring with {n} MiB for experts</source>
+   <translation>Wird mit {n} MiB für Experten gemessen</translation>
+  </message>
+  <message>
+   <source>Measuring {what}</source>
+   <translation>Wird gemessen: {what}</translation>
+  </message>
+  <message>
+   <source>Measuring: {what}</source>
+   <translation>Wird gemessen: {what}</translation>
+  </message>
+  <message>
+   <source>Memory</source>
+   <translation>Speicher</translation>
+  </message>
+  <message>
    <source>Memory and processor: how fast they get through this model's weights.</source>
    <translation>Speicher und Prozessor: wie schnell sie durch die Gewichte dieses Modells kommen.</translation>
+  </message>
+  <message>
+   <source>Memory bandwidth</source>
+   <translation>Tempo des Speichers</translation>
+  </message>
+  <message>
+   <source>No candidate finished ({what} failed or came to nothing), so the settings stay as they were.</source>
+   <translation>Kein Kandidat kam ans Ende (gescheitert: {what}), darum bleiben die Einstellungen, wie sie waren.</translation>
+  </message>
+  <message>
+   <source>Nothing was reliably faster: the best candidate, {what}, reached {n} times the speed ({low} to {high}), so the settings stay as they were.</source>
+   <translation>Nichts war verlässlich schneller: der beste Kandidat, {what}, erreichte das {n}-Fache ({low} bis {high}), darum bleiben die Einstellungen, wie sie waren.</translation>
+  </message>
+  <message>
+   <source>Processor</source>
+   <translation>Prozessor</translation>
   </message>
   <message>
    <source>Progress of measuring</source>
@@ -132,6 +204,18 @@
    <translation>Die für {model} gemessenen Einstellungen passen nicht mehr zu diesem Rechner. Geändert hat sich: {changes}.</translation>
   </message>
   <message>
+   <source>The time was too short to be sure: {what} looked {n} times as fast in 1 comparison, so the settings stay as they were.</source>
+   <translation>Die Zeit war zu kurz für ein sicheres Ergebnis: {what} schien in 1 Vergleich {n}-mal so schnell, darum bleiben die Einstellungen, wie sie waren.</translation>
+  </message>
+  <message>
+   <source>The time was too short to be sure: {what} looked {n} times as fast in {m} comparisons, so the settings stay as they were.</source>
+   <translation>Die Zeit war zu kurz für ein sicheres Ergebnis: {what} schien in {m} Vergleichen {n}-mal so schnell, darum bleiben die Einstellungen, wie sie waren.</translation>
+  </message>
+  <message>
+   <source>There was nothing to compare, so the settings stay as they were.</source>
+   <translation>Es gab nichts zu vergleichen, darum bleiben die Einstellungen, wie sie waren.</translation>
+  </message>
+  <message>
    <source>This takes</source>
    <translation>Das dauert</translation>
   </message>
@@ -160,8 +244,36 @@
    <translation>noch etwa {time}</translation>
   </message>
   <message>
+   <source>automatic cache</source>
+   <translation>automatischer Cache</translation>
+  </message>
+  <message>
+   <source>automatic compute threads</source>
+   <translation>automatische Rechen-Threads</translation>
+  </message>
+  <message>
+   <source>automatic read threads</source>
+   <translation>automatische Lese-Threads</translation>
+  </message>
+  <message>
+   <source>automatic read-ahead bar</source>
+   <translation>automatische Schwelle</translation>
+  </message>
+  <message>
    <source>being measured</source>
    <translation>wird gemessen</translation>
+  </message>
+  <message>
+   <source>cache of {n} MiB</source>
+   <translation>Cache mit {n} MiB</translation>
+  </message>
+  <message>
+   <source>computing a prompt takes long here: only {n} of 3 are used</source>
+   <translation>ein Prompt braucht hier lange: nur {n} von 3 werden genommen</translation>
+  </message>
+  <message>
+   <source>computing a prompt takes long here: short ones are used</source>
+   <translation>ein Prompt braucht hier lange: es werden kurze genommen</translation>
   </message>
   <message>
    <source>it crashed</source>
@@ -172,6 +284,10 @@
    <translation>die Version von llama.cpp</translation>
   </message>
   <message>
+   <source>lookahead {n}</source>
+   <translation>Vorausschau {n}</translation>
+  </message>
+  <message>
    <source>measured to the end</source>
    <translation>zu Ende gemessen</translation>
   </message>
@@ -180,12 +296,24 @@
    <translation>dafür war keine Zeit mehr</translation>
   </message>
   <message>
+   <source>no time was left to measure this: {what}</source>
+   <translation>dafür war keine Zeit mehr: {what}</translation>
+  </message>
+  <message>
    <source>not measured yet</source>
    <translation>noch nicht gemessen</translation>
   </message>
   <message>
    <source>other answers, not used</source>
    <translation>andere Antworten, nicht verwendet</translation>
+  </message>
+  <message>
+   <source>prompt batch {n}</source>
+   <translation>Prompt-Stapel {n}</translation>
+  </message>
+  <message>
+   <source>read-ahead bar {n}</source>
+   <translation>Schwelle {n}</translation>
   </message>
   <message>
    <source>slower, dropped</source>
@@ -244,6 +372,10 @@
    <translation>der Prozessor</translation>
   </message>
   <message>
+   <source>there was no time to compare settings that need a new load</source>
+   <translation>für Einstellungen, die neues Laden brauchen, war keine Zeit</translation>
+  </message>
+  <message>
    <source>tok/s</source>
    <translation>Tok/s</translation>
   </message>
@@ -264,12 +396,40 @@
    <translation>{n} % schneller als die Vorgaben</translation>
   </message>
   <message>
+   <source>{n} MiB of experts in VRAM</source>
+   <translation>{n} MiB Experten im VRAM</translation>
+  </message>
+  <message>
+   <source>{n} candidates, {m} tokens a run</source>
+   <translation>{n} Kandidaten, {m} Token je Lauf</translation>
+  </message>
+  <message>
+   <source>{n} compute threads</source>
+   <translation>{n} Rechen-Threads</translation>
+  </message>
+  <message>
+   <source>{n} read threads</source>
+   <translation>{n} Lese-Threads</translation>
+  </message>
+  <message>
    <source>{n} tok/s</source>
    <translation>{n} Tok/s</translation>
   </message>
   <message>
    <source>{what} (was {was}, is {now})</source>
    <translation>{what} (war {was}, ist {now})</translation>
+  </message>
+  <message>
+   <source>{what} answers {n} times as fast as the settings before (at least {low} with 95 % confidence), because it spends less time on computing and waiting for threads.</source>
+   <translation>{what}: antwortet {n}-mal so schnell wie die Einstellungen vorher (mit 95 % Sicherheit mindestens {low}), weil Rechnen und Warten auf Threads weniger Zeit kosten.</translation>
+  </message>
+  <message>
+   <source>{what} answers {n} times as fast as the settings before (at least {low} with 95 % confidence), because it waits {ms} ms less per token for the drive.</source>
+   <translation>{what}: antwortet {n}-mal so schnell wie die Einstellungen vorher (mit 95 % Sicherheit mindestens {low}), weil je Token {ms} ms weniger auf das Laufwerk gewartet wird.</translation>
+  </message>
+  <message>
+   <source>{what} answers {n} times as fast as the settings before (at least {low} with 95 % confidence).</source>
+   <translation>{what}: antwortet {n}-mal so schnell wie die Einstellungen vorher (mit 95 % Sicherheit mindestens {low}).</translation>
   </message>
  </context>
 </TS>
