@@ -464,7 +464,7 @@ class Tuning:
             chosen_arm=DEFAULTS,
             reason="",
             arms=self._public(),
-            drive=tuple(self._drive),
+            drive=self._found("drive").points if self._found("drive") else tuple(self._drive),
             base=self._base.model_dump(),
             fingerprint=fingerprint(machine, model_parts(self._files), engine_parts()),
             engine_version=__version__,

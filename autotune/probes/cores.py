@@ -57,7 +57,10 @@ def probe_cores() -> CoresResult:
     if usable < logical and quota is None:
         notes.append(f"this program may use {usable} of {logical} processors")
     if load > 0.25 * logical:
-        notes.append(f"other programs keep about {load:.1f} processors busy: measurements vary more")
+        notes.append(
+            f"other programs keep about {load:.1f} processors busy: measurements vary more, and without those programs "
+            "something else may be best"
+        )
     return CoresResult(
         name=processor_name(),
         physical=physical,

@@ -237,7 +237,7 @@ def probe_drive(facts: ModelFacts, control: Control, opener: Opener = open_direc
 
     up = [measure(*step) for step in plan]
     points: dict[int, DrivePoint] = {}
-    for i in reversed(range(len(plan))):
+    for i in (*reversed(range(len(DEPTHS))), *range(len(DEPTHS), len(plan))):
         both = joined(up[i], measure(*plan[i]))
         if both.nbytes:
             points[i] = _point(both, *plan[i])
