@@ -37,12 +37,12 @@ PHRASES = (
 """Whole sentences, as the tuner puts them together; a field called `what` is translated too."""
 
 NAMES = (
-    "defaults", "automatic compute threads", "1 compute thread", "{n} compute threads",
-    "automatic read threads", "1 read thread", "{n} read threads", "lookahead {n}",
-    "automatic cache", "cache of {n} MiB", "{n} MiB of experts in VRAM", "read-ahead bar {n}",
-    "automatic read-ahead bar", "prompt batch {n}",
+    "Defaults", "automatic compute threads", "1 compute thread", "{n} compute threads", "automatic read threads",
+    "1 read thread", "{n} read threads", "lookahead {n}", "automatic cache", "cache of {n} MiB",
+    "{n} MiB of experts in VRAM", "read-ahead bar {n}", "automatic read-ahead bar", "1 early read", "{n} early reads",
+    "automatic early reads", "{n} layers on the graphics cards", "1 layer on the graphics cards", "prompt batch {n}",
     "Memory bandwidth", "Expert compute", "Processor", "Drive", "Graphics cards", "Memory", "Kind of drive",
-    "bandwidth", "compute", "cores", "drive", "gpus", "memory", "volume",
+    "Bandwidth", "Compute", "Cores", "Gpus", "Volume",
 )  # fmt: skip
 """Names of probes, and the parts of candidates' names."""
 
@@ -54,8 +54,15 @@ def in_words(text: str) -> str:
 
 def name_in_words(text: str) -> str:
     """A candidate's or probe's name: "16 read threads, lookahead 2"."""
-    parts = [_known(part, NAMES) or _known(part[:1].lower() + part[1:], NAMES) or part for part in text.split(", ")]
-    return ", ".join(parts)
+    return ", ".join(map(_part_in_words, text.split(", ")))
+
+
+def _part_in_words(part: str) -> str:
+    for form in (part, part[:1].lower() + part[1:], part[:1].upper() + part[1:]):
+        found = _known(form, NAMES)
+        if found and found != form:
+            return found
+    return part
 
 
 def _known(text: str, sources: tuple[str, ...]) -> str:

@@ -8,6 +8,14 @@
    <translation>1 Rechen-Thread</translation>
   </message>
   <message>
+   <source>1 early read</source>
+   <translation>1 frühes Lesen</translation>
+  </message>
+  <message>
+   <source>1 layer on the graphics cards</source>
+   <translation>1 Schicht auf den Grafikkarten</translation>
+  </message>
+  <message>
    <source>1 read thread</source>
    <translation>1 Lese-Thread</translation>
   </message>
@@ -18,6 +26,10 @@
   <message>
    <source>Back</source>
    <translation>Zurück</translation>
+  </message>
+  <message>
+   <source>Bandwidth</source>
+   <translation>Speichertempo</translation>
   </message>
   <message>
    <source>Cancel</source>
@@ -32,8 +44,20 @@
    <translation>Kandidaten: kurze Antworten mit jedem, abwechselnd, die Vorgaben immer darunter.</translation>
   </message>
   <message>
+   <source>Compute</source>
+   <translation>Rechnen</translation>
+  </message>
+  <message>
    <source>Computing the prompts to measure with</source>
    <translation>Die Prompts zum Messen werden gerechnet</translation>
+  </message>
+  <message>
+   <source>Cores</source>
+   <translation>Kerne</translation>
+  </message>
+  <message>
+   <source>Defaults</source>
+   <translation>Vorgaben</translation>
   </message>
   <message>
    <source>Drive</source>
@@ -58,6 +82,10 @@
   <message>
    <source>Gannet's version</source>
    <translation>die Version von Gannet</translation>
+  </message>
+  <message>
+   <source>Gpus</source>
+   <translation>Grafik</translation>
   </message>
   <message>
    <source>Graphics cards</source>
@@ -232,6 +260,10 @@
    <translation>Diese Einstellungen verwenden</translation>
   </message>
   <message>
+   <source>Volume</source>
+   <translation>Art des Laufwerks</translation>
+  </message>
+  <message>
    <source>Your settings are unchanged.</source>
    <translation>Ihre Einstellungen sind unverändert.</translation>
   </message>
@@ -250,6 +282,10 @@
   <message>
    <source>automatic compute threads</source>
    <translation>automatische Rechen-Threads</translation>
+  </message>
+  <message>
+   <source>automatic early reads</source>
+   <translation>automatische frühe Lesezugriffe</translation>
   </message>
   <message>
    <source>automatic read threads</source>
@@ -406,6 +442,14 @@
   <message>
    <source>{n} compute threads</source>
    <translation>{n} Rechen-Threads</translation>
+  </message>
+  <message>
+   <source>{n} early reads</source>
+   <translation>{n} frühe Lesezugriffe</translation>
+  </message>
+  <message>
+   <source>{n} layers on the graphics cards</source>
+   <translation>{n} Schichten auf den Grafikkarten</translation>
   </message>
   <message>
    <source>{n} read threads</source>

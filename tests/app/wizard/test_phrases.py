@@ -6,7 +6,6 @@ import pytest
 
 from app.i18n import choose_language
 from app.wizard.phrases import in_words, name_in_words
-from autotune import axes
 from autotune.arms import ArmRecord
 from autotune.race import Verdict
 from autotune.reasons import reason
@@ -45,20 +44,19 @@ def test_the_tuners_sentences_are_german_and_keep_their_figures(sentence: str) -
     assert sorted(filter(str.isdigit, translated)) == sorted(filter(str.isdigit, sentence))
 
 
-def test_every_part_of_a_candidates_name_is_known() -> None:
-    values = {
-        "threads": 4,
-        "io_threads": 1,
-        "lookahead": 2,
-        "prefetch_bar": 0.25,
-        "ubatch": 512,
-        "cache_bytes": 1 << 30,
-    }
+@pytest.mark.parametrize(
+    "name", ["defaults", "4 compute threads", "1 read thread", "lookahead 2", "read-ahead bar 0.25", "prompt batch 512",
+             "cache of 2048 MiB", "automatic cache", "8 early reads"],
+)  # fmt: skip
+def test_every_part_of_a_candidates_name_is_known(name: str) -> None:
     choose_language("de")
-    for name in axes._WORDS:
-        english = axes.name_of({name: values.get(name, 1 << 30)})
-        assert name_in_words(english) != english, english
+    assert name_in_words(name) != name
+
+
+def test_a_name_of_several_parts_is_translated_part_by_part() -> None:
+    choose_language("de")
     assert name_in_words("8 read threads, lookahead 2") == "8 Lese-Threads, Vorausschau 2"
+    assert name_in_words("8 read threads, something new") == "8 Lese-Threads, something new"
 
 
 def test_what_is_not_known_stays_as_it_was_written() -> None:
