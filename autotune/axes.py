@@ -18,6 +18,8 @@ from engine.settings import EngineSettings
 
 WORTH_GROWING = 1.1
 """An automatic cache is proposed instead of a given one if it is this much larger."""
+WORTH_SHRINKING = 0.2
+"""A smaller prompt batch is proposed if it frees this share of the expert cache."""
 GPU_RESERVE = 512 << 20
 """Bytes of a graphics card's memory that its own buffers and the desktop take."""
 
@@ -112,11 +114,18 @@ def _streamed(sight: Sight) -> set[Any]:
 
 
 def _batches(sight: Sight) -> set[Any]:
-    """Sizes that take the measured prompt in fewer steps than now, or leave more memory to an automatic cache."""
+    """Sizes that take the measured prompt in fewer steps than now, or leave much more memory to an automatic cache.
+
+    A smaller one makes long prompts slower, so it is only tried where a prompt that shows this can be measured.
+    """
     base, tokens = sight.base.ubatch, sight.prompt_tokens
     steps = math.ceil(tokens / base)
     fewer = {n for n in (256, 512, 1024, 2048, 4096) if n > base and math.ceil(tokens / n) < steps}
-    smaller = {n for n in (256, 512) if n < base} if sight.base.cache_bytes is None else set()
+    smaller: set[int] = set()
+    if sight.base.cache_bytes is None:
+        least = WORTH_SHRINKING * sight.automatic.loaded_cache_bytes
+        freed = {n: (base - n) * sight.model.facts.batch_bytes for n in (128, 256, 512) if 2 * n <= tokens}
+        smaller = {n for n, nbytes in freed.items() if n < base and nbytes >= least}
     fitting = {n for n in fewer | smaller if n <= max(256, sight.base.context_length)}
     return fitting | {base}
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from autotune.axes import LIVE, RELOADED, Automatic, Sight, name_of, values
-from autotune.machine import Operating
+from autotune.machine import USUAL_PROMPT, Operating
 from engine.settings import EngineSettings
 
 HOPELESS = 0.6
@@ -71,21 +71,25 @@ def reloaded(sight: Sight, chosen: Mapping[str, Any], *, limit: int) -> tuple[Ca
     """At most `limit` changes beside `chosen` that need a new load and promise a faster turn of a conversation."""
     base, model = sight.base, sight.model
     at = operating(base, chosen, sight.automatic)
-    now = model.turn_seconds(at, base.ubatch, sight.prompt_tokens)
+    tokens = max(sight.prompt_tokens, USUAL_PROMPT)
+    now = model.turn_seconds(at, base.ubatch, tokens)
     found = []
     for name, some in values(RELOADED, sight).items():
         for value in some:
             if value == getattr(base, name):
                 continue
             if name != "ubatch":  # the model knows nothing of it: worth a try
-                found.append((0.0, Candidate(name_of({name: value}), {name: value}, model.expect(at).tok_s)))
+                found.append((0, False, Candidate(name_of({name: value}), {name: value}, model.expect(at).tok_s)))
                 continue
             grown = model.facts.batch_bytes * (base.ubatch - value) if at_automatic(base, chosen) else 0
             moved = replace(at, cache_bytes=max(0, at.cache_bytes + grown))
-            seconds = model.turn_seconds(moved, value, sight.prompt_tokens)
+            seconds = model.turn_seconds(moved, value, tokens)
             if now >= WORTH_A_LOAD * seconds:
-                found.append((seconds, Candidate(name_of({name: value}), {name: value}, model.expect(moved).tok_s)))
-    return tuple(candidate for _, candidate in sorted(found, key=lambda item: item[0])[:limit])
+                other = value != EngineSettings.model_fields[name].default  # wins among those that are as good
+                found.append(
+                    (_step(seconds), other, Candidate(name_of({name: value}), {name: value}, model.expect(moved).tok_s))
+                )
+    return tuple(candidate for *_, candidate in sorted(found, key=lambda item: item[:2])[:limit])
 
 
 def at_automatic(base: EngineSettings, changes: Mapping[str, Any]) -> bool:
@@ -96,7 +100,12 @@ def at_automatic(base: EngineSettings, changes: Mapping[str, Any]) -> bool:
 def _promise(candidate: Candidate) -> tuple[float, int, float]:
     """Sort key: the fastest first, but of those the model can hardly tell apart the one that changes least."""
     speed = candidate.expected_tok_s
-    return -round(math.log(speed) / math.log(1.03)) if speed > 0 else 0.0, len(candidate.changes), -speed
+    return -_step(speed) if speed > 0 else 0.0, len(candidate.changes), -speed
+
+
+def _step(value: float) -> int:
+    """The same for values that are within about 3 %: closer the machine model cannot tell."""
+    return round(math.log(value) / math.log(1.03))
 
 
 def _in_turn(first: Sequence[Candidate], second: Sequence[Candidate]) -> list[Candidate]:
