@@ -27,6 +27,7 @@ POINT_SECONDS = 1.0
 SUSTAINED_SECONDS = 10.0
 LARGEST_READ = 8 << 20
 """Bytes. Larger experts are read in pieces of this, as a queue of 32 whole ones would take too much memory."""
+_LOOK_SECONDS = 0.1
 COLLAPSE = 0.75
 """A sustained rate that ends below this share of its beginning is reported as a collapse."""
 
@@ -170,8 +171,9 @@ def burst(
         pass
     begin = control.clock()
     for thread in threads:
-        thread.join()
-    control.check()
+        while thread.is_alive():
+            thread.join(_LOOK_SECONDS)
+            control.check()  # a cancel does not wait for reads that a slow drive still has in its queue
     if team.errors:
         raise team.errors[0]
     return _summary(team, begin)

@@ -115,6 +115,18 @@ def test_cancelling_ends_a_long_measurement_at_once(big_facts: ModelFacts) -> No
     assert time.perf_counter() - begin < 2.0
 
 
+def test_cancelling_does_not_wait_for_a_drive_that_takes_seconds_for_a_read(big_facts: ModelFacts) -> None:
+    lock, begin = threading.Lock(), time.perf_counter()
+    control = Control(cancelled=lambda: time.perf_counter() - begin > 0.2)
+    before = set(threading.enumerate())
+    with pytest.raises(CancelledError):
+        burst(big_facts.paths, big_facts.ranges, 4, 5.0, control, lambda path: StubDrive(1e12, 0.8, lock))
+    assert time.perf_counter() - begin < 0.7
+    for thread in set(threading.enumerate()) - before:
+        thread.join(5.0)  # each ends by itself with the read it has
+        assert not thread.is_alive()
+
+
 def test_a_read_that_fails_is_told_and_leaves_no_thread_behind(big_facts: ModelFacts) -> None:
     class Broken(StubDrive):
         def read_into(self, buffer: memoryview, offset: int) -> int:
