@@ -49,6 +49,8 @@ class Program:
         self.library.begin()
         for file in files:
             open_file(self.window, file)
+        if self.window.place == "chat":
+            self.window.context.actions["edit.focus"].trigger()  # one can type at once
 
     def close(self) -> None:
         """Keep what was said so far, end the engine, finish background work, close the store."""

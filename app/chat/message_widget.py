@@ -167,7 +167,8 @@ class MessageWidget(QFrame):
             self._continue = self._button("continue", tr("Continue"), "continue")
             row.addWidget(self._continue)
             row.addSpacing(8)
-            row.addWidget(self._figures, 1)
+            row.addWidget(self._figures, 1000)
+            row.addStretch(1)  # keeps the buttons together while there are no figures
         return row
 
     def _add_versions(self, row: QHBoxLayout, version: int, versions: int) -> None:

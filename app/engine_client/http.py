@@ -13,6 +13,9 @@ from PySide6.QtNetwork import QNetworkAccessManager, QNetworkProxy, QNetworkRepl
 from app.engine_client.problem import EngineProblem, problem_from_body
 from app.i18n import tr
 
+HTTP_ERRORS = 400
+"""Statuses from here on are refusals."""
+
 
 class Call(QObject):
     """One request under way; lives until it has reported.
@@ -104,5 +107,7 @@ def problem_of(reply: QNetworkReply) -> EngineProblem | None:
     status = int(reply.attribute(QNetworkRequest.Attribute.HttpStatusCodeAttribute) or 0)
     if status == 0:
         return EngineProblem(tr("The engine does not answer. Restart it from the Model menu."), "no_answer", 0)
+    if status < HTTP_ERRORS:  # it had begun to answer
+        return EngineProblem(tr("The answer broke off: the engine closed the connection."), "broken_off", status)
     fallback = tr("The engine refused the request (HTTP {status}).").format(status=status)
     return problem_from_body(bytes(reply.readAll().data()), status, fallback)

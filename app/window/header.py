@@ -58,6 +58,7 @@ class Header(QWidget):
         self._lay_out()
         context.theme.tint(self.cancel, "close")
         context.theme.tint(self.speed, "gauge", size=18)
+        self.speed.setText(tr("Engine"))
         context.session.changed.connect(self.refresh)
         context.client.progress.connect(self._progressed)
         context.client.state_changed.connect(lambda _: self.refresh())

@@ -218,7 +218,7 @@ class MainWindow(QMainWindow):
     def _fit_sidebar(self) -> None:
         tight = self.width() < self.context.theme.scaled(NARROW)
         narrow = tight if self._sidebar_open is None else not self._sidebar_open
-        if narrow != self.sidebar.narrow or self.sidebar.width() == 0:
+        if narrow != self.sidebar.narrow:
             self.sidebar.set_narrow(narrow)
         self.context.actions["view.sidebar"].setChecked(not narrow)
         self.header.set_narrow(tight)

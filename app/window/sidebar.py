@@ -47,6 +47,7 @@ class Sidebar(QWidget):
         self.search.textChanged.connect(lambda _: self._pause.start())
         self.search.returnPressed.connect(self._into_list)
         self._lay_out()
+        self.set_narrow(False)
         context.theme.changed.connect(self._fit)
 
     @property

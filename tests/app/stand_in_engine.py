@@ -2,7 +2,8 @@
 
 Speaks the private start and the part of the HTTP contract that the window uses. Words in the last message steer it:
 "slow" pauses between pieces, "think" thinks first, "tool" calls a tool, "long N" answers with N words, "crash" ends the
-process in mid-answer, "break" closes the connection in mid-answer, "refuse" answers with an error.
+process in mid-answer, "vanish" before its first word, "break" closes the connection in mid-answer, "refuse" answers
+with an error.
 `STAND_IN_TUNED` in the environment is the stored tuning it tells of.
 Started as `python stand_in_engine.py [--no-start | --exit-at-start]`.
 """
@@ -151,6 +152,10 @@ class Handler(BaseHTTPRequestHandler):
             self.answer({"error": {"message": "The prompt is too long.", "code": "context_length_exceeded"}}, 400)
             return
         self.begin_stream()
+        if "vanish" in last:
+            self.wfile.flush()
+            time.sleep(0.2)
+            os.kill(os.getpid(), signal.SIGKILL if hasattr(signal, "SIGKILL") else signal.SIGTERM)
         try:
             self.pieces(last, body)
         except OSError:

@@ -86,7 +86,9 @@ def test_stopping_an_answer_reports_it_once(client: EngineClient, qtbot: QtBot) 
     assert [end.finish_reason for end in ends] == ["cancelled"]
 
 
-@pytest.mark.parametrize(("words", "told"), [("refuse", "too long"), ("break slow", "broke off")])
+@pytest.mark.parametrize(
+    ("words", "told"), [("refuse", "too long"), ("break slow", "broke off"), ("vanish", "broke off")]
+)
 def test_an_answer_that_fails_says_why(client: EngineClient, qtbot: QtBot, words: str, told: str) -> None:
     """Else an answer just stops and nobody knows why."""
     start(client, qtbot)

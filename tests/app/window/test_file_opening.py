@@ -31,6 +31,7 @@ def test_a_file_named_at_the_start_is_loaded_and_the_last_model_is_not(
     made.client.state_changed.connect(lambda state: loaded.append(made.client.model) if state == State.READY else None)
     made.begin([str(model)])
     qtbot.waitUntil(lambda: made.client.state == State.READY, timeout=20_000)
+    assert made.window.page("chat").composer.edit is made.window.focusWidget(), "one cannot type at once"  # type: ignore[attr-defined]
     assert loaded == [str(model)] and made.session.wanted == str(model) and made.window.place == "chat"
     close(made)
 

@@ -208,6 +208,15 @@ def test_size_and_place_come_back_at_the_next_start(qapp: QApplication, tmp_path
     close(again)
 
 
+def test_a_wide_window_shows_what_only_a_narrow_one_needs_nowhere(program: Program, qtbot: QtBot) -> None:
+    """Else the first start has two ways to search, and a button for the place one is in."""
+    program.window.show()
+    settle()
+    sidebar = program.window.sidebar
+    assert not sidebar.narrow and sidebar.search.isVisible() and sidebar.list.isVisible()
+    assert not sidebar._find.isVisible() and not sidebar._buttons["chat"].isVisible()
+
+
 def test_a_small_window_shows_icons_and_can_still_do_everything(program: Program, qtbot: QtBot) -> None:
     """Else the program is useless on a small screen."""
     program.window.show()
