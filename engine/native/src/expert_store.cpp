@@ -11,7 +11,7 @@ namespace gannet {
 namespace {
 
 constexpr std::uint32_t kMinSlots = 2;     // a class: one to compute on, one to read into
-constexpr std::uint32_t kShrinkStep = 16;  // slots given back to the system under one lock
+constexpr std::uint32_t kShrinkStep = 16;  // slots taken out of use under one lock
 
 std::vector<std::uint64_t> part_sizes(const LayerSpec& layer) {
     std::vector<std::uint64_t> sizes;
@@ -258,21 +258,34 @@ void ExpertStore::unbind(std::uint32_t id) {
     c.free.push_back(id);
 }
 
-// Gives up to `most` slots above the limit back to the system, as far as pins and reads allow: unpin() and
-// finish() come back here for the rest.
-void ExpertStore::shrink(Class& c, std::uint32_t most) {
-    if (c.used <= c.limit) return;
+// Takes up to `most` slots above the limit out of use, as far as pins and reads allow: unpin() and finish()
+// come back for the rest.
+std::vector<std::uint32_t> ExpertStore::take_surplus(Class& c, std::uint32_t most) {
+    std::vector<std::uint32_t> taken;
+    if (c.used <= c.limit) return taken;
     const std::uint32_t n = std::min(most, c.used - c.limit);
     if (c.free.size() < n) empty_least_worth(c, n - static_cast<std::uint32_t>(c.free.size()));
-    for (std::uint32_t i = 0; i < n && !c.free.empty(); i++) {
-        const std::uint32_t id = c.free.back();
+    while (taken.size() < n && !c.free.empty()) {
+        taken.push_back(c.free.back());
         c.free.pop_back();
-        c.pool->discard(id - c.first);
+        c.used--;
+    }
+    return taken;
+}
+
+// The memory of these slots has gone back to the system.
+void ExpertStore::uncommit(Class& c, const std::vector<std::uint32_t>& taken) {
+    for (const std::uint32_t id : taken) {
         if (slots_[id].touched) c.touched--;
         slots_[id].committed = slots_[id].touched = false;
         c.uncommitted.push_back(id);
-        c.used--;
     }
+}
+
+void ExpertStore::shrink(Class& c, std::uint32_t most) {
+    const std::vector<std::uint32_t> taken = take_surplus(c, most);
+    for (const std::uint32_t id : taken) c.pool->discard(id - c.first);
+    uncommit(c, taken);
 }
 
 // Evicts up to n experts at once, predicted ones last: a look at all of them for each would take too long.
@@ -406,7 +419,9 @@ void ExpertStore::unpin(const std::int32_t* slots, std::size_t n) {
         pins_--;
         progress_++;
     }
-    for (Class& c : classes_) shrink(c, kShrinkStep);
+    for (Class& c : classes_) {
+        if (resizing_ == 0) shrink(c, kShrinkStep);
+    }
 }
 
 std::uint64_t ExpertStore::progress() const {
@@ -427,21 +442,31 @@ std::uint64_t ExpertStore::resize(std::uint64_t bytes) {
     {
         const std::lock_guard<std::mutex> lock(mutex_);
         set_limits(bytes);
+        resizing_++;  // meanwhile no compute thread has to give memory back
     }
     while (shrink_some()) {
+    }
+    {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        resizing_--;
+    }
+    while (shrink_some()) {  // what was released in between
     }
     return cache_bytes();
 }
 
-// One step of giving memory back; true when there is more to give. In steps, because the lock is held
-// while the system takes the pages, and a token must not wait for gigabytes.
+// One step of giving memory back; true when there is more to give. The system takes the pages without the
+// lock: that takes half a millisecond a slot, and a token must not wait for gigabytes.
 bool ExpertStore::shrink_some() {
-    const std::lock_guard<std::mutex> lock(mutex_);
     bool more = false;
     for (Class& c : classes_) {
-        const std::uint32_t before = c.used;
-        shrink(c, kShrinkStep);
-        more = more || (c.used < before && c.used > c.limit);
+        std::unique_lock<std::mutex> lock(mutex_);
+        const std::vector<std::uint32_t> taken = take_surplus(c, kShrinkStep);
+        lock.unlock();
+        for (const std::uint32_t id : taken) c.pool->discard(id - c.first);
+        lock.lock();
+        uncommit(c, taken);
+        more = more || (!taken.empty() && c.used > c.limit);
     }
     return more;
 }

@@ -195,6 +195,8 @@ class ExpertStore {
     std::int32_t victim(const Class& c, bool shielded) const;
     void bind(std::uint32_t slot, Key key, bool speculative);
     void unbind(std::uint32_t slot);
+    std::vector<std::uint32_t> take_surplus(Class& c, std::uint32_t most);
+    void uncommit(Class& c, const std::vector<std::uint32_t>& taken);
     void shrink(Class& c, std::uint32_t most);
     void empty_least_worth(Class& c, std::uint32_t n);
     void request(std::uint32_t slot, std::uint32_t parts, bool demand);
@@ -250,6 +252,7 @@ class ExpertStore {
     std::string last_read_;  // why the last failed read failed
     std::uint64_t progress_ = 0;
     std::uint64_t pins_ = 0;          // of all slots
+    std::uint32_t resizing_ = 0;      // calls of resize() that give memory back
     bool refused_ = false;            // the system gave no memory the last time it was asked
     std::uint32_t slot_waiters_ = 0;  // threads that sleep until progress_ changes
     std::uint32_t waiters_ = 0;
