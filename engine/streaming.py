@@ -18,6 +18,7 @@ import llama_cpp
 from engine.census import Census, CensusFile, fingerprint
 from engine.errors import LoadCancelledError, ModelFileError, ReadFailedError
 from engine.gguf import ExpertTensor, ModelFiles
+from engine.gguf.experts import is_expert
 from engine.lookahead import correction
 from engine.lookahead.correction import CorrectionError
 from engine.native import _native
@@ -61,7 +62,11 @@ class Streamer:
             self.native = _native.StreamedModel(
                 [str(path) for path in files.paths],
                 [_layer_spec(block, parts) for block, parts in self._layers],
-                [_native.TensorPlace(t.name, t.file, t.offset, t.nbytes) for t in files.tensors],
+                [
+                    _native.TensorPlace(t.name, t.file, t.offset, t.nbytes)
+                    for t in files.tensors
+                    if files.is_loaded(t) and not is_expert(t.name)
+                ],
                 native,
             )
         except RuntimeError as error:

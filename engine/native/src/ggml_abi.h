@@ -35,7 +35,7 @@ struct BufferType {
 struct BufferCalls {
     void (*free_buffer)(ggml_backend_buffer_t);
     void* (*get_base)(ggml_backend_buffer_t);
-    Unused init_tensor;
+    ggml_status (*init_tensor)(ggml_backend_buffer_t, ggml_tensor*);
     void (*memset_tensor)(ggml_backend_buffer_t, ggml_tensor*, std::uint8_t, std::size_t, std::size_t);
     void (*set_tensor)(ggml_backend_buffer_t, ggml_tensor*, const void*, std::size_t, std::size_t);
     void (*get_tensor)(ggml_backend_buffer_t, const ggml_tensor*, void*, std::size_t, std::size_t);

@@ -1,8 +1,8 @@
 // Reads the always-needed weights into memory, several at once, while llama.cpp goes on loading.
 //
-// llama.cpp hands tensors over one after another; each becomes a queue of pieces that threads of the
-// reader copy from the file through an aligned bounce buffer (direct reads cannot target unaligned
-// addresses). finish() waits for all of them.
+// What is to be read becomes a queue of pieces for the reader's threads. Where a piece lies in memory as it
+// lies in the file, as far from a block's beginning, its whole blocks are read into place; the rest goes
+// through an aligned bounce buffer (direct reads cannot target other addresses). finish() waits for all.
 #pragma once
 
 #include <atomic>
@@ -33,8 +33,6 @@ class ResidentReader {
     std::string finish();
     // Drops what is not begun.
     void cancel();
-    // Drops the pieces bound for [to, to + size) and waits for those being read: the memory is going away.
-    void forget(const std::byte* to, std::uint64_t size);
     std::uint64_t bytes_queued() const { return queued_.load(std::memory_order_relaxed); }
     std::uint64_t bytes_done() const { return done_.load(std::memory_order_relaxed); }
 
@@ -48,6 +46,7 @@ class ResidentReader {
     void main(std::byte* bounce);
     void end_threads();
     std::string copy(std::vector<DirectFile>& files, std::byte* bounce, const Piece& piece);
+    static void copy_through(const DirectFile& file, std::byte* bounce, const Piece& piece, std::uint64_t block);
 
     std::vector<std::string> paths_;
     bool direct_;
@@ -57,7 +56,7 @@ class ResidentReader {
     std::condition_variable work_;
     std::condition_variable idle_;
     std::deque<Piece> pieces_;
-    std::vector<const std::byte*> in_service_;  // where to, of the pieces being read
+    std::uint32_t in_service_ = 0;  // pieces being read
     std::string error_;
     bool stop_ = false;
     std::vector<std::thread> threads_;

@@ -13,33 +13,24 @@ namespace {
 
 constexpr std::size_t kAlignment = 64;  // what ggml's kernels expect of tensors
 
-// A buffer may be freed while its weights are still being read (a load that llama.cpp gives up), and after
-// its model (at the end of the program): it keeps the reader, and takes leave of it.
-struct Memory {
-    AddressSpace space;
-    std::shared_ptr<ResidentReader> reader;  // none: nothing is ever read into it
-};
-
 AddressSpace& space(ggml_backend_buffer_t b) {
-    return static_cast<Memory*>(abi::of(b)->context)->space;
+    return *static_cast<AddressSpace*>(abi::of(b)->context);
 }
 StreamedModel& model(ggml_backend_buffer_t b) {
     return *static_cast<StreamedModel*>(abi::of(abi::of(b)->type)->context);
 }
 
 void free_buffer(ggml_backend_buffer_t b) {
-    const std::unique_ptr<Memory> memory(static_cast<Memory*>(abi::of(b)->context));
-    if (memory->reader != nullptr) memory->reader->forget(memory->space.data(), memory->space.size());
+    delete &space(b);
 }
 void* base(ggml_backend_buffer_t b) {
     return space(b).data();
 }
 
 ggml_backend_buffer_t make_buffer(ggml_backend_buffer_type_t type, std::size_t size, AddressSpace::Access access,
-                                  abi::BufferCalls calls, std::shared_ptr<ResidentReader> reader) {
+                                  abi::BufferCalls calls) {
     try {
-        auto memory = std::make_unique<Memory>(Memory{AddressSpace(size, access), std::move(reader)});
-        if (access == AddressSpace::Access::kReadWrite && size > 0) memory->space.commit(0, size);
+        auto memory = std::make_unique<AddressSpace>(size, access);
         calls.free_buffer = free_buffer;
         calls.get_base = base;
         ggml_backend_buffer_t buffer = abi::ggml_backend_buffer_init(type, calls, memory.get(), size);
@@ -65,19 +56,34 @@ ggml_backend_buffer_t alloc_experts(ggml_backend_buffer_type_t type, std::size_t
     calls.get_tensor = zero_get;
     calls.memset_tensor = ignore_memset;
     calls.clear = ignore_clear;
-    return make_buffer(type, size, AddressSpace::Access::kNone, calls, nullptr);
+    return make_buffer(type, size, AddressSpace::Access::kNone, calls);
 }
 
 // ---- resident weights: read from the file, whatever pointer llama.cpp offers
 
-void resident_set(ggml_backend_buffer_t b, ggml_tensor* t, const void* data, std::size_t offset, std::size_t n) {
-    auto* to = static_cast<std::byte*>(t->data) + offset;
-    const TensorPlace* place = model(b).place(t->name);
-    if (place == nullptr || offset + n > place->bytes) {
-        std::memcpy(to, data, n);
-        return;
+std::byte* read_place(ggml_backend_buffer_t b, const ggml_tensor* t) {
+    return model(b).resident_weights().find(t->name, ggml_nbytes(t));
+}
+
+// The buffer has addresses for all its tensors and memory only for those that are not read by us.
+ggml_status resident_init(ggml_backend_buffer_t b, ggml_tensor* t) {
+    if (t->view_src != nullptr) return GGML_STATUS_SUCCESS;
+    if (std::byte* at = read_place(b, t)) {
+        t->data = at;
+        return GGML_STATUS_SUCCESS;
     }
-    model(b).resident().read(place->file, place->offset + offset, n, to);
+    try {
+        const auto offset = static_cast<std::size_t>(static_cast<std::byte*>(t->data) - space(b).data());
+        space(b).commit(offset, ggml_nbytes(t));
+    } catch (const std::exception&) {
+        return GGML_STATUS_ALLOC_FAILED;
+    }
+    return GGML_STATUS_SUCCESS;
+}
+
+void resident_set(ggml_backend_buffer_t b, ggml_tensor* t, const void* data, std::size_t offset, std::size_t n) {
+    if (t->data == read_place(b, t)) return;
+    std::memcpy(static_cast<std::byte*>(t->data) + offset, data, n);
 }
 
 void resident_get(ggml_backend_buffer_t, const ggml_tensor* t, void* to, std::size_t offset, std::size_t n) {
@@ -88,18 +94,16 @@ void resident_memset(ggml_backend_buffer_t, ggml_tensor* t, std::uint8_t value, 
     std::memset(static_cast<std::byte*>(t->data) + offset, value, n);
 }
 
-void resident_clear(ggml_backend_buffer_t b, std::uint8_t value) {
-    std::memset(space(b).data(), value, space(b).size());
-}
+void resident_clear(ggml_backend_buffer_t, std::uint8_t) {}  // weights alone lie here
 
 ggml_backend_buffer_t alloc_resident(ggml_backend_buffer_type_t type, std::size_t size) {
     abi::BufferCalls calls = {};
+    calls.init_tensor = resident_init;
     calls.set_tensor = resident_set;
     calls.get_tensor = resident_get;
     calls.memset_tensor = resident_memset;
     calls.clear = resident_clear;
-    auto* owner = static_cast<StreamedModel*>(abi::of(type)->context);
-    return make_buffer(type, size, AddressSpace::Access::kReadWrite, calls, owner->shared_resident());
+    return make_buffer(type, size, AddressSpace::Access::kReadWrite, calls);
 }
 
 const char* expert_name(ggml_backend_buffer_type_t) {
@@ -122,8 +126,8 @@ StreamedModel::StreamedModel(std::vector<std::string> paths, std::vector<LayerSp
     : settings_(settings),
       lookahead_(settings.lookahead),
       width_(settings.width),
-      prefetch_bar_(settings.prefetch_bar) {
-    for (TensorPlace& t : tensors) places_[t.name] = std::move(t);
+      prefetch_bar_(settings.prefetch_bar),
+      resident_(paths, std::move(tensors), settings.store.io_threads, settings.store.direct) {
     const ggml_backend_dev_t cpu = cpu_library().device;
     expert_type_.calls.get_name = expert_name;
     expert_type_.calls.alloc_buffer = alloc_experts;
@@ -136,15 +140,9 @@ StreamedModel::StreamedModel(std::vector<std::string> paths, std::vector<LayerSp
     resident_type_.calls.is_host = yes;
     resident_type_.device = cpu;
     resident_type_.context = this;
-    store_ = std::make_unique<ExpertStore>(ExpertIndex(std::move(layers)), paths, settings.store, counters_);
+    store_ = std::make_unique<ExpertStore>(ExpertIndex(std::move(layers)), std::move(paths), settings.store, counters_);
     tap_ = std::make_unique<RoutingTap>(store_->index().n_layers(), store_->index().n_experts());
     corrections_ = std::make_unique<RouterCorrections>(store_->index());
-    resident_ = std::make_shared<ResidentReader>(std::move(paths), settings.store.io_threads, settings.store.direct);
-}
-
-const TensorPlace* StreamedModel::place(const std::string& tensor) const {
-    const auto it = places_.find(tensor);
-    return it == places_.end() ? nullptr : &it->second;
 }
 
 PartRef StreamedModel::part_of(const ggml_tensor* weights) const {

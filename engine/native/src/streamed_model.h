@@ -2,7 +2,7 @@
 //
 // Handed to llama.cpp as two buffer types. The expert type is address space only: nothing is stored
 // in it, graphs that name a tensor in it are computed from the store. The resident type is ordinary
-// memory that is filled from the file by direct reads, not through llama.cpp's mapping.
+// memory that is filled from the file by direct reads, begun at once, not through llama.cpp's mapping.
 //
 // Owned by Python; must outlive every llama.cpp model and context made with its buffer types.
 #pragma once
@@ -11,24 +11,16 @@
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "expert_store.h"
 #include "ggml_abi.h"
-#include "resident_reader.h"
+#include "resident_weights.h"
 #include "router_correction.h"
 #include "routing_tap.h"
 #include "telemetry.h"
 
 namespace gannet {
-
-struct TensorPlace {
-    std::string name;
-    std::uint32_t file = 0;
-    std::uint64_t offset = 0;
-    std::uint64_t bytes = 0;
-};
 
 struct ModelSettings {
     StoreSettings store;
@@ -39,6 +31,7 @@ struct ModelSettings {
 
 class StreamedModel {
   public:
+    // tensors: those that every token needs.
     StreamedModel(std::vector<std::string> paths, std::vector<LayerSpec> layers, std::vector<TensorPlace> tensors,
                   ModelSettings settings);
     StreamedModel(const StreamedModel&) = delete;
@@ -50,8 +43,8 @@ class StreamedModel {
     bool holds_resident(const ggml_tensor* t) const { return is_in(t, &resident_type_); }
 
     ExpertStore& store() { return *store_; }
-    ResidentReader& resident() { return *resident_; }
-    std::shared_ptr<ResidentReader> shared_resident() { return resident_; }
+    ResidentReader& resident() { return resident_.reader(); }
+    const ResidentWeights& resident_weights() const { return resident_; }
     Counters& counters() { return counters_; }
     RoutingTap& tap() { return *tap_; }
     RouterCorrections& corrections() { return *corrections_; }
@@ -65,7 +58,6 @@ class StreamedModel {
     // Least probability of a prediction that is read; below 0 it follows how idle the drive is. As lookahead.
     double prefetch_bar() const { return prefetch_bar_.load(std::memory_order_relaxed); }
     void set_prefetch_bar(double bar) { prefetch_bar_.store(bar, std::memory_order_relaxed); }
-    const TensorPlace* place(const std::string& tensor) const;
     // The part a MUL_MAT_ID's weights are, and the store's layer.
     PartRef part_of(const ggml_tensor* weights) const;
 
@@ -77,11 +69,10 @@ class StreamedModel {
     std::atomic<std::uint32_t> width_;
     std::atomic<double> prefetch_bar_;
     Counters counters_;
-    std::unordered_map<std::string, TensorPlace> places_;
+    ResidentWeights resident_;
     std::unique_ptr<ExpertStore> store_;
     std::unique_ptr<RoutingTap> tap_;
     std::unique_ptr<RouterCorrections> corrections_;
-    std::shared_ptr<ResidentReader> resident_;
     abi::BufferType expert_type_{};
     abi::BufferType resident_type_{};
 };
