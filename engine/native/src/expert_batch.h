@@ -1,16 +1,21 @@
-// Products of several experts with the rows that chose them, as one graph for ggml's CPU backend.
+// Products of several experts with the rows that chose them, on the threads of ggml's CPU backend.
 //
-// Per expert: gather its rows of the input, multiply (MUL_MAT_ID over one expert), scatter the results to
-// where the graph wants them. ggml chooses its kernel by the number of rows of an expert, which is the
-// same here and in the whole node, so results are equal.
+// Two ways, the same bits. Experts with few rows: ggml multiplies their rows one by one, and where a kernel of
+// ours has the weights' type, each weight row is unpacked once for several of them, and results go straight to
+// where the graph wants them. The others: gather the expert's rows of the input, multiply (MUL_MAT_ID over one
+// expert), scatter the results. ggml chooses its kernel by the number of rows of an expert, which is the same
+// here and in the whole node. How many are few is found by trial (rows_multiplied_singly).
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
 #include "ggml-backend.h"
 #include "ggml.h"
+#include "row_kernel.h"
+#include "singly.h"
 
 namespace gannet {
 
@@ -34,7 +39,17 @@ class ExpertBatch {
     struct Entry {
         std::uint32_t expert;
         const std::byte* weights;
+        std::uint32_t first_chunk;  // of the queue that the threads take chunks from
+        std::int64_t chunk_rows;    // rows of weights a chunk
     };
+    static void pack_inputs(ggml_tensor* unused, int ith, int nth, void* self);
+    static void multiply(ggml_tensor* unused, int ith, int nth, void* self);
+    void multiply_chunk(const Entry& entry, std::uint32_t chunk) const;
+    std::int64_t input_rows() const { return node_->src[1]->ne[1] * node_->src[1]->ne[2]; }
+    const std::byte* packed(std::int64_t row) const;
+    bool is_ours(const Entry& entry) const { return rows_of(entry.expert) <= ours_most_; }
+    void queue_ours();
+    void append_ours(ggml_context* context, ggml_cgraph* graph);
     std::byte* take(std::size_t bytes);
     void append(ggml_context* context, ggml_cgraph* graph, const Entry& entry);
     std::size_t scratch_bytes() const;
@@ -49,6 +64,16 @@ class ExpertBatch {
     std::vector<std::byte> scratch_;
     std::size_t used_ = 0;
     std::vector<std::byte> context_;
+
+    // Our way: the node's input rows as the kernel takes them, made when the first batch runs.
+    RowKernel kernel_;
+    std::size_t ours_ = 0;       // the first of entries_ are computed our way in this batch
+    std::size_t ours_most_ = 0;  // rows of an expert that is computed our way
+    bool inputs_packed_ = false;
+    std::size_t packed_stride_ = 0;
+    std::vector<std::byte> packed_;
+    std::uint32_t chunks_ = 0;
+    std::atomic<std::uint32_t> next_{0};
 };
 
 }  // namespace gannet

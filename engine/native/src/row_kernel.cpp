@@ -13,6 +13,7 @@ namespace gannet {
 namespace {
 
 constexpr std::int64_t kTrialRows = 37;
+constexpr std::size_t kTrialVectors = 5;
 
 void multiply_with_ggml(const RowKernel& kernel, const Rows& rows, std::int64_t begin, std::int64_t end,
                         const std::byte* vector, float* out) {
@@ -57,7 +58,17 @@ bool agrees(const RowKernel& kernel, const FastKernel& fast, std::int64_t column
                    data.data() + static_cast<std::size_t>(r) * row_bytes, 0, stock.data(), 0, 1);
     }
     fast.multiply(rows, 0, kTrialRows, ours.data(), b.data());
-    return std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
+    bool same = std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
+    for (std::size_t n = 1; fast.multiply_many != nullptr && n <= kTrialVectors; n++) {
+        std::vector<std::vector<float>> many(n, std::vector<float>(kTrialRows));
+        std::vector<float*> to;
+        for (std::vector<float>& v : many) to.push_back(v.data());
+        const std::vector<const std::byte*> from(n, ours.data());
+        fast.multiply_many(rows, 0, kTrialRows, from.data(), n, to.data());
+        for (const std::vector<float>& v : many)
+            same = same && std::memcmp(v.data(), a.data(), v.size() * sizeof(float)) == 0;
+    }
+    return same;
 }
 
 // The kernel of ours for the type, if this processor has one and it agrees with this ggml.

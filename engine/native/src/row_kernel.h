@@ -29,6 +29,9 @@ struct FastKernel {
     void (*pack)(const void* quantized, std::int64_t columns, std::byte* packed);
     // out[r] = rows[r] . vector for r in [begin, end).
     void (*multiply)(const Rows& rows, std::int64_t begin, std::int64_t end, const std::byte* packed, float* out);
+    // out[v][r] = rows[r] . vectors[v], the same bits; nullptr: one vector at a time.
+    void (*multiply_many)(const Rows& rows, std::int64_t begin, std::int64_t end, const std::byte* const* packed,
+                          std::size_t n, float* const* out) = nullptr;
 };
 
 // What a matrix of one type needs to be multiplied.

@@ -151,6 +151,36 @@ TEST_CASE("products are ggml's to the bit, for every type, shape and vector") {
     }
 }
 
+TEST_CASE("several vectors at once give the bits that each gives alone") {
+    RowKernel kernel;
+    REQUIRE(RowKernel::find(GGML_TYPE_Q4_K, kernel));
+    if (kernel.fast == nullptr) return;  // a processor without a kernel of ours
+    const bool has_many = kernel.fast->multiply_many != nullptr;
+    REQUIRE(has_many);
+    const std::int64_t columns = 768;
+    Matrix m(GGML_TYPE_Q4_K, columns);
+    for (std::size_t n = 1; n <= 9; n++) {
+        std::vector<ReadyVector> ready(n);
+        std::vector<const std::byte*> vectors;
+        std::vector<std::vector<float>> got(n, std::vector<float>(kRows, -1.0F));
+        std::vector<std::vector<float>> alone;
+        std::vector<float*> to;
+        Dice random(static_cast<unsigned>(n));
+        for (std::size_t i = 0; i < n; i++) {
+            std::vector<float> x = vector_of(i % 3 == 2 ? "huge" : "random", columns);
+            for (float& v : x) v *= static_cast<float>(random(100));
+            ready[i].set(kernel, x.data(), columns);
+            vectors.push_back(ready[i].data());
+            to.push_back(got[i].data());
+            alone.push_back(with_ggml(kernel, m.rows, x));
+        }
+        kernel.fast->multiply_many(m.rows, 5, kRows, vectors.data(), n, to.data());
+        CHECK(got[n - 1][4] == -1.0F);
+        kernel.fast->multiply_many(m.rows, 0, 5, vectors.data(), n, to.data());
+        for (std::size_t i = 0; i < n; i++) CHECK(same_bits(alone[i], got[i]));
+    }
+}
+
 TEST_CASE("products are what the weights say, as far as their quantization goes") {
     for (const ggml_type type : kTypes) {
         CAPTURE(ggml_type_name(type));

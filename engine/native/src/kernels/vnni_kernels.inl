@@ -106,20 +106,29 @@ inline __m256i spread(__m256i scales, int k) {
     return _mm256_shuffle_epi8(scales, _mm256_set1_epi32(static_cast<int>(0x80808000U | static_cast<unsigned>(k))));
 }
 
+struct Scales {
+    __m256i scales;  // eight bytes, repeated
+    __m128i mins;    // eight 16-bit lanes
+};
+
+inline Scales scales_of(const BlockQ4K& x) {
+    const std::uint32_t a = word(x.scales);
+    const std::uint32_t b = word(x.scales + 4);
+    const std::uint32_t c = word(x.scales + 8);
+    const std::uint64_t scale_bytes = join(a & 0x3F3F3F3FU, (c & 0x0F0F0F0FU) | (a >> 6 & 0x03030303U) << 4);
+    const std::uint64_t min_bytes = join(b & 0x3F3F3F3FU, (c >> 4 & 0x0F0F0F0FU) | (b >> 6 & 0x03030303U) << 4);
+    return {_mm256_set1_epi64x(static_cast<long long>(scale_bytes)),
+            _mm_cvtepu8_epi16(_mm_cvtsi64_si128(static_cast<long long>(min_bytes)))};
+}
+
 float dot_q4_k(const BlockQ4K* x, const PackedQ8K* y, std::int64_t blocks) {
     const __m256i low_nibble = _mm256_set1_epi8(15);
     __m256 sum = _mm256_setzero_ps();
     __m128 sum_mins = _mm_setzero_ps();
     for (std::int64_t i = 0; i < blocks; i++) {
         read_ahead(reinterpret_cast<const std::byte*>(x + i), sizeof *x);
-        const std::uint32_t a = word(x[i].scales);
-        const std::uint32_t b = word(x[i].scales + 4);
-        const std::uint32_t c = word(x[i].scales + 8);
-        const std::uint64_t scale_bytes = join(a & 0x3F3F3F3FU, (c & 0x0F0F0F0FU) | (a >> 6 & 0x03030303U) << 4);
-        const std::uint64_t min_bytes = join(b & 0x3F3F3F3FU, (c >> 4 & 0x0F0F0F0FU) | (b >> 6 & 0x03030303U) << 4);
-        const __m256i scales = _mm256_set1_epi64x(static_cast<long long>(scale_bytes));
-        const __m128i mins = _mm_cvtepu8_epi16(_mm_cvtsi64_si128(static_cast<long long>(min_bytes)));
-        const __m128i of_mins = _mm_madd_epi16(mins, _mm_load_si128(reinterpret_cast<const __m128i*>(y[i].sums)));
+        const Scales s = scales_of(x[i]);
+        const __m128i of_mins = _mm_madd_epi16(s.mins, _mm_load_si128(reinterpret_cast<const __m128i*>(y[i].sums)));
         const float d = y[i].d * half_to_float(x[i].d);
         const float dmin = -y[i].d * half_to_float(x[i].dmin);
         sum_mins = _mm_fmadd_ps(_mm_set1_ps(dmin), _mm_cvtepi32_ps(of_mins), sum_mins);
@@ -132,8 +141,8 @@ float dot_q4_k(const BlockQ4K* x, const PackedQ8K* y, std::int64_t blocks) {
             const __m256i high =
                 GANNET_DPBUSD(_mm256_setzero_si256(), _mm256_and_si256(_mm256_srli_epi16(q, 4), low_nibble), v[1]);
             // Four products of 15 x 127 fit 16 bits: the upper half of a lane is its sign, times a scale of 0.
-            even = GANNET_DPWSSD(even, low, spread(scales, 2 * j));
-            odd = GANNET_DPWSSD(odd, high, spread(scales, 2 * j + 1));
+            even = GANNET_DPWSSD(even, low, spread(s.scales, 2 * j));
+            odd = GANNET_DPWSSD(odd, high, spread(s.scales, 2 * j + 1));
         }
         sum = _mm256_fmadd_ps(_mm256_set1_ps(d), _mm256_cvtepi32_ps(_mm256_add_epi32(even, odd)), sum);
     }
@@ -147,6 +156,68 @@ void multiply_q4_k(const Rows& rows, std::int64_t begin, std::int64_t end, const
         const std::byte* row = rows.data + static_cast<std::size_t>(r) * rows.stride;
         out[r] = dot_q4_k(reinterpret_cast<const BlockQ4K*>(row), y, rows.columns / 256);
     }
+}
+
+// One row times N vectors: its nibbles and scales are unpacked once. Every sum as in dot_q4_k.
+template <int N>
+void dots_q4_k(const BlockQ4K* x, const std::byte* const* packed, std::int64_t blocks, float* const* out,
+               std::int64_t row) {
+    const __m256i low_nibble = _mm256_set1_epi8(15);
+    const PackedQ8K* y[N];
+    __m256 sum[N];
+    __m128 sum_mins[N];
+    for (int c = 0; c < N; c++) {
+        y[c] = reinterpret_cast<const PackedQ8K*>(packed[c]);
+        sum[c] = _mm256_setzero_ps();
+        sum_mins[c] = _mm_setzero_ps();
+    }
+    for (std::int64_t i = 0; i < blocks; i++) {
+        read_ahead(reinterpret_cast<const std::byte*>(x + i), sizeof *x);
+        const Scales s = scales_of(x[i]);
+        __m256i even[N];
+        __m256i odd[N];
+        for (int c = 0; c < N; c++) even[c] = odd[c] = _mm256_setzero_si256();
+        for (int j = 0; j < 4; j++) {
+            const __m256i q = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(x[i].quants) + j);
+            const __m256i low = _mm256_and_si256(q, low_nibble);
+            const __m256i high = _mm256_and_si256(_mm256_srli_epi16(q, 4), low_nibble);
+            const __m256i of_low = spread(s.scales, 2 * j);
+            const __m256i of_high = spread(s.scales, 2 * j + 1);
+            for (int c = 0; c < N; c++) {
+                const auto* v = reinterpret_cast<const __m256i*>(y[c][i].quants) + 2 * j;
+                even[c] = GANNET_DPWSSD(even[c], GANNET_DPBUSD(_mm256_setzero_si256(), low, v[0]), of_low);
+                odd[c] = GANNET_DPWSSD(odd[c], GANNET_DPBUSD(_mm256_setzero_si256(), high, v[1]), of_high);
+            }
+        }
+        const float d = half_to_float(x[i].d);
+        const float dmin = half_to_float(x[i].dmin);
+        for (int c = 0; c < N; c++) {
+            const __m128i of_mins =
+                _mm_madd_epi16(s.mins, _mm_load_si128(reinterpret_cast<const __m128i*>(y[c][i].sums)));
+            sum_mins[c] = _mm_fmadd_ps(_mm_set1_ps(-y[c][i].d * dmin), _mm_cvtepi32_ps(of_mins), sum_mins[c]);
+            const __m256 whole = _mm256_cvtepi32_ps(_mm256_add_epi32(even[c], odd[c]));
+            sum[c] = _mm256_fmadd_ps(_mm256_set1_ps(y[c][i].d * d), whole, sum[c]);
+        }
+    }
+    for (int c = 0; c < N; c++) out[c][row] = sum8(sum[c]) + sum4(sum_mins[c]);
+}
+
+template <int N>
+void multiply_n_q4_k(const Rows& rows, std::int64_t begin, std::int64_t end, const std::byte* const* packed,
+                     float* const* out) {
+    begin_reading(rows.data + static_cast<std::size_t>(begin) * rows.stride);
+    for (std::int64_t r = begin; r < end; r++) {
+        const std::byte* row = rows.data + static_cast<std::size_t>(r) * rows.stride;
+        dots_q4_k<N>(reinterpret_cast<const BlockQ4K*>(row), packed, rows.columns / 256, out, r);
+    }
+}
+
+void multiply_many_q4_k(const Rows& rows, std::int64_t begin, std::int64_t end, const std::byte* const* packed,
+                        std::size_t n, float* const* out) {
+    for (; n >= 4; n -= 4, packed += 4, out += 4) multiply_n_q4_k<4>(rows, begin, end, packed, out);
+    if (n == 3) multiply_n_q4_k<3>(rows, begin, end, packed, out);
+    if (n == 2) multiply_n_q4_k<2>(rows, begin, end, packed, out);
+    if (n == 1) multiply_n_q4_k<1>(rows, begin, end, packed, out);
 }
 
 std::size_t packed_bytes_q6_k(std::int64_t columns) {
@@ -260,7 +331,7 @@ void multiply_q8_0(const Rows& rows, std::int64_t begin, std::int64_t end, const
 }
 
 constexpr FastKernel kKernels[] = {
-    {GGML_TYPE_Q4_K, packed_bytes, pack, multiply_q4_k},
+    {GGML_TYPE_Q4_K, packed_bytes, pack, multiply_q4_k, multiply_many_q4_k},
     {GGML_TYPE_Q6_K, packed_bytes_q6_k, pack_q6_k, multiply_q6_k},
     {GGML_TYPE_Q8_0, packed_bytes_q8_0, pack_q8_0, multiply_q8_0},
 };
