@@ -9,7 +9,8 @@ constexpr std::size_t kRowsPerBatch = 2048;  // bounds the scratch memory of a b
 
 }  // namespace
 
-WavePlan::WavePlan(StreamedModel& model, ggml_backend_t cpu) : model_(model), cpu_(cpu), batch_(cpu) {}
+WavePlan::WavePlan(StreamedModel& model, ggml_backend_t cpu)
+    : model_(model), cpu_(cpu), batch_(cpu), forecast_(model, cpu) {}
 
 WavePlan::~WavePlan() {
     if (in_layer_) reset();
@@ -17,6 +18,7 @@ WavePlan::~WavePlan() {
 
 ggml_status WavePlan::run(ggml_cgraph* graph) {
     reset();
+    forecast_.begin(graph);
     ggml_status status = GGML_STATUS_SUCCESS;
     for (int i = 0; i < ggml_graph_n_nodes(graph) && status == GGML_STATUS_SUCCESS; i++) {
         ggml_tensor* node = ggml_graph_node(graph, i);
@@ -57,13 +59,14 @@ ggml_status WavePlan::experts(ggml_tensor* node) {
     const PartRef ref = model_.part_of(node->src[0]);
     if (!in_layer_ || layer_ != ref.layer) {
         leave_layer();
-        enter_layer(ref.layer, node->src[2]);
+        enter_layer(ref.layer, node);
     }
     batch_.begin(node);
     return wave(ref.part);
 }
 
-void WavePlan::enter_layer(std::uint32_t layer, const ggml_tensor* ids) {
+void WavePlan::enter_layer(std::uint32_t layer, const ggml_tensor* product) {
+    const ggml_tensor* ids = product->src[2];
     in_layer_ = true;
     layer_ = layer;
     model_.tap().selected(layer, ids, nullptr);
@@ -92,6 +95,8 @@ void WavePlan::enter_layer(std::uint32_t layer, const ggml_tensor* ids) {
     store.selected(layer, experts_.data(), rows_.data(), weights_.data(), experts_.size());
     pinned_ = experts_.size() <= store.capacity(layer) &&
               store.acquire_all(layer, experts_.data(), experts_.size(), slots_.data());
+    // The drive is busy with this layer now, and this thread would wait for it.
+    if (pinned_) forecast_.publish(layer, product->src[1], (store.capacity(layer) - experts_.size()) / 2);
 }
 
 void WavePlan::leave_layer() {

@@ -4,13 +4,15 @@
 // products runs over its distinct experts in waves: as many as have slots are asked for at once, those
 // whose weights have arrived are computed (by ggml's own MUL_MAT_ID, one node an expert over the rows
 // that chose it, so results are stock's bit for bit), their slots are let go, and more are asked for.
-// Each expert's bytes are read once per graph, however few slots there are.
+// Each expert's bytes are read once per graph, however few slots there are. While a layer is computed, what the next
+// ones need almost surely is read (PromptForecast).
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
 #include "expert_batch.h"
+#include "prompt_forecast.h"
 #include "streamed_model.h"
 
 namespace gannet {
@@ -31,7 +33,7 @@ class WavePlan {
     };
     ggml_status flush();
     ggml_status experts(ggml_tensor* node);
-    void enter_layer(std::uint32_t layer, const ggml_tensor* ids);
+    void enter_layer(std::uint32_t layer, const ggml_tensor* product);
     void leave_layer();
     void reset();
     ggml_status wave(std::uint32_t part);
@@ -41,6 +43,7 @@ class WavePlan {
     StreamedModel& model_;
     ggml_backend_t cpu_;
     ExpertBatch batch_;
+    PromptForecast forecast_;
     std::vector<Bound> bound_;           // pinned for this wave alone
     std::vector<ggml_tensor*> segment_;  // nodes for ggml, not run yet
 

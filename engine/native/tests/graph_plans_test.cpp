@@ -4,10 +4,12 @@
 #include <cstring>
 #include <fstream>
 #include <string>
+#include <thread>
 
 #include "decode_plan.h"
 #include "graph_rig.h"
 #include "model_on_disk.h"
+#include "prompt_forecast.h"
 #include "wave_plan.h"
 
 using namespace gannet;
@@ -120,12 +122,20 @@ ggml_tensor* dense_layer(ggml_context* c, const Weights& w, ggml_tensor* x) {
     return ggml_add(c, x, ggml_mul_mat(c, w.dense, ggml_mul(c, ggml_rms_norm(c, x, 1e-6F), w.norms[1])));
 }
 
-Graph build(const Weights& w, const std::vector<ggml_tensor*>& experts, std::int64_t n_tokens, unsigned seed) {
+// n_outputs: rows that the last layer is left with; 0: all.
+Graph build(const Weights& w, const std::vector<ggml_tensor*>& experts, std::int64_t n_tokens, unsigned seed,
+            std::int64_t n_outputs = 0) {
     Graph g;
     ggml_context* c = g.context.get();
     ggml_tensor* x = floats(c, random_floats(static_cast<std::size_t>(kWidth * n_tokens), seed), kWidth, n_tokens);
     if (w.extended) x = dense_layer(c, w, x);
-    for (std::uint32_t l = 0; l < kLayers; l++) x = layer(c, w, experts.data() + l * 3, l, x);
+    for (std::uint32_t l = 0; l < kLayers; l++) {
+        if (n_outputs > 0 && l + 1 == kLayers) {
+            const auto skipped = static_cast<std::size_t>(n_tokens - n_outputs);
+            x = ggml_cont(c, ggml_view_2d(c, x, kWidth, n_outputs, x->nb[1], skipped * x->nb[1]));
+        }
+        x = layer(c, w, experts.data() + l * 3, l, x);
+    }
     g.result = x;
     ggml_build_forward_expand(g.graph, x);
     return g;
@@ -150,7 +160,65 @@ ggml_status run(Plan& plan, const Weights& w, const Streamed& s, std::int64_t n_
     return status;
 }
 
+const ggml_tensor* first_experts(const Graph& g) {
+    for (int i = 0; i < ggml_graph_n_nodes(g.graph); i++) {
+        const ggml_tensor* node = ggml_graph_node(g.graph, i);
+        if (node->op == GGML_OP_MUL_MAT_ID) return node;
+    }
+    return nullptr;
+}
+
+// Experts of the last layer that are in memory once nothing more is read, the cache emptied before the forecast
+// that is made in the first layer.
+std::vector<std::uint32_t> forecast(const Weights& w, ggml_backend_t cpu, std::int64_t n_tokens, std::int64_t n_outputs,
+                                    std::size_t room) {
+    const Streamed s(w, 16);
+    const Graph g = build(w, s.experts, n_tokens, 3, n_outputs);
+    WavePlan plan(*s.model, cpu);
+    REQUIRE(plan.run(g.graph) == GGML_STATUS_SUCCESS);
+    ExpertStore& store = s.model->store();
+    store.resize(0);
+    store.resize(1U << 30);
+    store.begin_prompt(static_cast<std::uint32_t>(n_tokens));
+    PromptForecast made(*s.model, cpu);
+    made.begin(g.graph);
+    made.publish(0, first_experts(g)->src[1], room);
+    while (store.queued_prefetch() > 0) std::this_thread::yield();
+    std::vector<std::uint32_t> there;
+    const std::vector<std::uint8_t> resident = store.resident();
+    for (std::uint32_t e = 0; e < kExperts; e++) {
+        if (resident[kExperts * (kLayers - 1) + e] != 0) there.push_back(e);
+    }
+    return there;
+}
+
 }  // namespace
+
+TEST_CASE("a prompt's forecast reads what the next layer will surely use, and no more than there is room for") {
+    const Cpu cpu = make_cpu();
+    const Weights w(GGML_TYPE_Q8_0);
+    CHECK(forecast(w, cpu.get(), 130, 0, 16).size() == 16);
+    CHECK(forecast(w, cpu.get(), 130, 0, 3).size() <= 3 + 2);  // two slots are never given back
+    CHECK(forecast(w, cpu.get(), 130, 1, 16).size() <= 2);     // what one row will choose is not certain
+}
+
+TEST_CASE("a prompt that is given up ends in the layer it is in, and the next one is right") {
+    const Cpu cpu = make_cpu();
+    const Weights w(GGML_TYPE_Q4_K);
+    const Streamed s(w, 16);
+    WavePlan plan(*s.model, cpu.get());
+    Counters& counters = s.model->counters();
+    std::vector<float> got;
+    cpu_library().set_abort_callback(
+        cpu.get(), [](void* c) { return static_cast<Counters*>(c)->lookups.load() > 0; }, &counters);
+    CHECK(run(plan, w, s, 130, 3, got) == GGML_STATUS_ABORTED);
+    const std::uint64_t first_layer = counters.lookups.load();
+    CHECK(first_layer <= kExperts);
+    cpu_library().set_abort_callback(cpu.get(), nullptr, nullptr);
+    REQUIRE(run(plan, w, s, 130, 3, got) == GGML_STATUS_SUCCESS);
+    CHECK(counters.lookups.load() > 2 * first_layer);
+    CHECK(same_bits(got, reference(w, cpu.get(), 130, 3)));
+}
 
 TEST_CASE("a token through the decode plan is stock's to the bit, whatever the cache holds") {
     const Cpu cpu = make_cpu(2);
