@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 
 from engine.errors import GannetError
 from engine.native import _native
@@ -37,9 +38,11 @@ class SimulationError(GannetError):
 
 @dataclasses.dataclass(frozen=True)
 class Case:
-    """One replay: `misses` stall, `reads` is misses and prefetches; all in experts after the warm-up.
+    """One replay: `misses` stall, `reads` is misses and prefetches; in experts, of decoded tokens after the warm-up.
 
-    `share` of all experts fits the cache; `ratio` is misses over Belady's with one pool of the same size.
+    `prompt_misses` of `prompt_lookups` are those of the prompts replayed between them, each expert of a layer once a
+    ubatch, and `prompt_bound` is Belady's number of them. `share` of all experts fits the cache; `ratio` is misses over
+    Belady's with one pool of the same size.
     """
 
     policy: str
@@ -52,6 +55,9 @@ class Case:
     reads: int
     useful: int
     bound: int
+    prompt_lookups: int = 0
+    prompt_misses: int = 0
+    prompt_bound: int = 0
 
     @property
     def ratio(self) -> float:
@@ -63,6 +69,11 @@ class Case:
         """Reads against Belady's bound."""
         return self.reads / self.bound if self.bound else 1.0
 
+    @property
+    def prompt_ratio(self) -> float:
+        """The prompts' misses against Belady's."""
+        return self.prompt_misses / self.prompt_bound if self.prompt_bound else 1.0
+
 
 def load_traces(paths: Sequence[Path]) -> RoutingTrace:
     """One trace or several of the same model, one after the other. Raises TraceError or SimulationError."""
@@ -73,15 +84,25 @@ def load_traces(paths: Sequence[Path]) -> RoutingTrace:
             raise SimulationError(f"{path}: a trace of another model than {paths[0]}; give traces of one model")
     names = ("batch", "decoded", "ranked", "predicted", "score")
     joined = {name: np.concatenate([getattr(trace, name) for trace in traces]) for name in names}
+    joined["batch"] = _numbered([trace.batch for trace in traces])
     return dataclasses.replace(first, router=None, **joined)  # type: ignore[arg-type]  # names are checked above
 
 
-class Comparison:
-    """Replays of the decoded tokens of one trace."""
+def _numbered(batches: Sequence[npt.NDArray[np.int32]]) -> npt.NDArray[np.int32]:
+    """Numbers of evaluations of traces that follow one another: none of two traces are the same."""
+    lengths = [int(batch[-1]) + 1 if len(batch) else 0 for batch in batches]
+    begins = np.concatenate(([0], np.cumsum(lengths)[:-1]))
+    return np.concatenate([batch + begin for batch, begin in zip(batches, begins, strict=True)]).astype(np.int32)
 
-    def __init__(self, trace: RoutingTrace) -> None:
-        decoded = trace.decoded
-        self.tokens = int(decoded.sum())
+
+class Comparison:
+    """Replays of the decoded tokens of one trace, and with `prompts` of its prompts where they came."""
+
+    def __init__(self, trace: RoutingTrace, prompts: bool = False) -> None:
+        decoded = np.ones_like(trace.decoded) if prompts else trace.decoded
+        passes = np.unique(trace.batch[decoded], return_counts=True)[1]
+        self.tokens = int((passes == 1).sum())
+        self.prompt_tokens = int(passes[passes > 1].sum())
         if self.tokens <= WARM_TOKENS:
             raise SimulationError(f"the trace has {self.tokens} decoded tokens; more than {WARM_TOKENS} are needed")
         self._trace = trace
@@ -89,8 +110,9 @@ class Comparison:
             np.ascontiguousarray(trace.selected[decoded]),
             np.ascontiguousarray(trace.predicted[decoded]),
             trace.n_experts,
+            [int(n) for n in passes],
         )
-        self._bounds: dict[tuple[int, bool], int] = {}
+        self._bounds: dict[tuple[int, bool], _native.SimulationResult] = {}
 
     def slots(self, share: float) -> int:
         """Capacity of a cache that holds this share of the experts, at least one layer's choice."""
@@ -98,9 +120,12 @@ class Comparison:
 
     def bound(self, share: float, per_layer: bool = False) -> int:
         """Belady's misses with one pool, or with an equal quota for each layer."""
+        return self._belady(share, per_layer).misses
+
+    def _belady(self, share: float, per_layer: bool = False) -> _native.SimulationResult:
         key = (self.slots(share), per_layer)
         if key not in self._bounds:
-            self._bounds[key] = _native.belady(self._log, key[0], per_layer, WARM_TOKENS).misses
+            self._bounds[key] = _native.belady(self._log, key[0], per_layer, WARM_TOKENS)
         return self._bounds[key]
 
     def case(self, policy: str, share: float, *, per_layer: bool = False, lookahead: int = 0, bar: float = 0.5) -> Case:
@@ -122,6 +147,9 @@ class Comparison:
             result.reads,
             result.useful,
             self.bound(share),
+            result.prompt_lookups,
+            result.prompt_misses,
+            self._belady(share).prompt_misses,
         )
 
     def quotas_fit(self, share: float) -> bool:

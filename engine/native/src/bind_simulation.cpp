@@ -2,6 +2,9 @@
 
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <utility>
 
 #include "simulation.h"
 
@@ -14,7 +17,8 @@ namespace {
 using Selected = nb::ndarray<const std::uint16_t, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
 using Predicted = nb::ndarray<const std::uint16_t, nb::ndim<4>, nb::c_contig, nb::device::cpu>;
 
-RoutingLog make_log(const Selected& selected, const Predicted& predicted, std::uint32_t n_experts) {
+RoutingLog make_log(const Selected& selected, const Predicted& predicted, std::uint32_t n_experts,
+                    std::vector<std::uint32_t> passes) {
     RoutingLog log;
     log.n_layers = static_cast<std::uint32_t>(selected.shape(1));
     log.n_experts = n_experts;
@@ -23,6 +27,7 @@ RoutingLog make_log(const Selected& selected, const Predicted& predicted, std::u
     log.n_ranks = static_cast<std::uint32_t>(predicted.shape(3));
     log.selected.assign(selected.data(), selected.data() + selected.size());
     log.predicted.assign(predicted.data(), predicted.data() + predicted.size());
+    log.passes = std::move(passes);
     log.check();
     return log;
 }
@@ -38,18 +43,24 @@ SimulationSettings settings_of(std::uint32_t slots, bool per_layer, std::uint32_
 }  // namespace
 
 void bind_simulation(nb::module_& m) {
-    nb::class_<RoutingLog>(m, "RoutingLog", "Routing of decoded tokens: selected [T, L, K], predicted [T, L, D, W].")
+    nb::class_<RoutingLog>(
+        m, "RoutingLog",
+        "Routing: selected [T, L, K], predicted [T, L, D, W], tokens of each pass [P]; none: one each.")
         .def(
             "__init__",
-            [](RoutingLog* self, const Selected& selected, const Predicted& predicted, std::uint32_t n_experts) {
-                new (self) RoutingLog(make_log(selected, predicted, n_experts));
+            [](RoutingLog* self, const Selected& selected, const Predicted& predicted, std::uint32_t n_experts,
+               std::vector<std::uint32_t> passes) {
+                new (self) RoutingLog(make_log(selected, predicted, n_experts, std::move(passes)));
             },
-            nb::arg("selected"), nb::arg("predicted"), nb::arg("n_experts"));
+            nb::arg("selected"), nb::arg("predicted"), nb::arg("n_experts"),
+            nb::arg("passes") = std::vector<std::uint32_t>());
     nb::class_<SimulationResult>(m, "SimulationResult", "Counts, in experts, after the warm-up.")
         .def_ro("lookups", &SimulationResult::lookups)
         .def_ro("misses", &SimulationResult::misses)
         .def_ro("prefetched", &SimulationResult::prefetched)
         .def_ro("useful", &SimulationResult::useful)
+        .def_ro("prompt_lookups", &SimulationResult::prompt_lookups)
+        .def_ro("prompt_misses", &SimulationResult::prompt_misses)
         .def_prop_ro("reads", &SimulationResult::reads);
     m.def(
         "simulate",

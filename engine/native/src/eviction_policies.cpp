@@ -15,7 +15,10 @@ class Shipped : public EvictionPolicy {
   public:
     explicit Shipped(const RoutingLog& log) : residency_(log.n_layers, log.n_experts) {}
     void begin_token() override { residency_.begin_token(); }
+    void begin_prompt(std::uint32_t n_tokens) override { residency_.begin_prompt(n_tokens); }
     void used(Key key) override { residency_.used(key); }
+    void used_by(Key key, std::uint32_t rows, double weight) override { residency_.used(key, rows, weight); }
+    double decay(std::uint32_t tokens_ago) const override { return residency_.decay(tokens_ago); }
     void fetched(Key key, bool speculative) override { residency_.fetched(key, speculative); }
     void layer_ran(std::uint32_t layer) override { residency_.layer_ran(layer); }
     bool leaves_before(Key a, Key b) const override { return residency_.worth(a) < residency_.worth(b); }
@@ -88,6 +91,9 @@ class Lfu : public Scored {
         Scored::used(key);
         count_[key] += 1.0;
     }
+    void used_by(Key key, std::uint32_t rows, double) override {
+        for (std::uint32_t r = 0; r < rows; r++) used(key);
+    }
     double worth(Key key) const override { return count_[key]; }
 
   private:
@@ -128,6 +134,9 @@ class Decay : public Scored {
         Scored::used(key);
         count_[key] += weight_;
     }
+    void used_by(Key key, std::uint32_t rows, double) override {
+        for (std::uint32_t r = 0; r < rows; r++) used(key);
+    }
     double worth(Key key) const override { return count_[key]; }
 
   private:
@@ -159,6 +168,9 @@ class Mix : public Scored {
     void used(Key key) override {
         Scored::used(key);
         for (int i = 0; i < 2; i++) count_[i][key] += weight_[i];
+    }
+    void used_by(Key key, std::uint32_t rows, double) override {
+        for (std::uint32_t r = 0; r < rows; r++) used(key);
     }
     double worth(Key key) const override {
         double chance = 1e-6;
@@ -202,6 +214,10 @@ class Aged : public Scored {
         sum_[key] += weight_;
         before_[key] = at_[key];
         at_[key] = token();
+    }
+    void used_by(Key key, std::uint32_t rows, double) override {
+        used(key);
+        sum_[key] += weight_ * (rows - 1);
     }
     void layer_ran(std::uint32_t layer) override {
         if (tokens_ <= weight_) return;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 #include <queue>
 #include <stdexcept>
 
@@ -27,11 +28,16 @@ void RoutingLog::check() const {
     }
     const std::size_t per_token = std::size_t{n_layers} * n_used;
     const std::size_t guesses = n_tokens() * n_layers * n_distances * n_ranks;
-    if (selected.size() % per_token != 0 || predicted.size() != guesses) {
+    const std::size_t in_passes = std::accumulate(passes.begin(), passes.end(), std::size_t{0});
+    const bool passes_fit = passes.empty() || in_passes == n_tokens();
+    if (selected.size() % per_token != 0 || predicted.size() != guesses || !passes_fit) {
         throw std::invalid_argument("the sizes of a routing log's arrays disagree");
     }
     const auto bad = [&](std::uint16_t e) { return e >= n_experts; };
     const auto bad_guess = [&](std::uint16_t e) { return e >= n_experts && e != kNone; };
+    if (std::find(passes.begin(), passes.end(), 0U) != passes.end()) {
+        throw std::invalid_argument("a pass of a routing log has no tokens");
+    }
     if (std::any_of(selected.begin(), selected.end(), bad) ||
         std::any_of(predicted.begin(), predicted.end(), bad_guess)) {
         throw std::invalid_argument("an expert of a routing log is out of range");
@@ -39,6 +45,21 @@ void RoutingLog::check() const {
 }
 
 namespace {
+
+std::vector<std::uint32_t> passes_of(const RoutingLog& log) {
+    return log.passes.empty() ? std::vector<std::uint32_t>(log.n_tokens(), 1) : log.passes;
+}
+
+// The experts that a layer selects for the tokens of a pass, each once, in order.
+std::vector<std::uint32_t> distinct(const RoutingLog& log, std::size_t first, std::uint32_t rows, std::uint32_t layer) {
+    std::vector<std::uint32_t> experts;
+    for (std::size_t token = first; token < first + rows; token++) {
+        experts.insert(experts.end(), log.chosen(token, layer), log.chosen(token, layer) + log.n_used);
+    }
+    std::sort(experts.begin(), experts.end());
+    experts.erase(std::unique(experts.begin(), experts.end()), experts.end());
+    return experts;
+}
 
 // One pool or a quota for each layer: which keys are resident, listed for scans.
 class Cache {
@@ -56,6 +77,7 @@ class Cache {
     bool resident(Key key) const { return where_[key] != kAbsent; }
     const std::vector<Key>& pool_of(Key key) const { return pools_[pool(key)]; }
     bool full(Key key) const { return pool_of(key).size() >= capacity_; }
+    std::size_t capacity() const { return capacity_; }
     void insert(Key key) {
         std::vector<Key>& keys = pools_[pool(key)];
         where_[key] = static_cast<std::uint32_t>(keys.size());
@@ -94,21 +116,75 @@ class Replay {
           speculative_(cache_size(), 0) {}
 
     SimulationResult run() {
-        for (std::size_t token = 0; token < log_.n_tokens(); token++) {
-            counting_ = token >= settings_.warm_tokens;
-            policy_->begin_token();
-            for (std::uint32_t layer = 0; layer < log_.n_layers; layer++) {
-                step_++;
-                select(token, layer);
-                prefetch(token, layer);
-                policy_->layer_ran(layer);
+        std::size_t first = 0;
+        std::size_t decoded = 0;
+        for (const std::uint32_t rows : passes_of(log_)) {
+            if (rows == 1) {
+                counting_ = decoded++ >= settings_.warm_tokens;
+                run_token(first);
+            } else {
+                run_prompt(first, rows);
             }
+            first += rows;
         }
         return result_;
     }
 
   private:
     std::size_t cache_size() const { return std::size_t{log_.n_layers} * log_.n_experts; }
+
+    void run_token(std::size_t token) {
+        policy_->begin_token();
+        for (std::uint32_t layer = 0; layer < log_.n_layers; layer++) {
+            step_++;
+            select(token, layer);
+            prefetch(token, layer);
+            policy_->layer_ran(layer);
+        }
+    }
+
+    void run_prompt(std::size_t first, std::uint32_t rows) {
+        policy_->begin_prompt(rows);
+        for (std::uint32_t layer = 0; layer < log_.n_layers; layer++) {
+            step_++;
+            select_for_prompt(first, rows, layer);
+            policy_->layer_ran(layer);
+        }
+    }
+
+    // Those in memory first; where not all fit, those that were computed leave for the others (waves).
+    void select_for_prompt(std::size_t first, std::uint32_t rows, std::uint32_t layer) {
+        std::vector<std::uint32_t> count(log_.n_experts, 0);
+        std::vector<double> weight(log_.n_experts, 0.0);
+        for (std::uint32_t row = 0; row < rows; row++) {
+            const std::uint16_t* chosen = log_.chosen(first + row, layer);
+            for (std::uint32_t k = 0; k < log_.n_used; k++) {
+                count[chosen[k]]++;
+                weight[chosen[k]] += policy_->decay(rows - 1 - row);
+            }
+        }
+        std::vector<std::uint32_t> experts = distinct(log_, first, rows, layer);
+        const auto resident = [&](std::uint32_t e) { return cache_.resident(layer * log_.n_experts + e); };
+        std::stable_partition(experts.begin(), experts.end(), resident);
+        const bool all_fit = experts.size() <= cache_.capacity();
+        for (const std::uint32_t e : experts) {
+            const Key key = layer * log_.n_experts + e;
+            if (all_fit || cache_.resident(key)) needed_[key] = step_;
+            policy_->used_by(key, count[e], weight[e]);
+        }
+        for (const std::uint32_t e : experts) {
+            const Key key = layer * log_.n_experts + e;
+            result_.prompt_lookups++;
+            if (!cache_.resident(key)) {
+                result_.prompt_misses++;
+                make_room(key, false);
+                cache_.insert(key);
+                policy_->fetched(key, false);
+            }
+            speculative_[key] = 0;
+            if (!all_fit) needed_[key] = 0;
+        }
+    }
 
     void select(std::size_t token, std::uint32_t layer) {
         const std::uint16_t* chosen = log_.chosen(token, layer);
@@ -213,45 +289,73 @@ SimulationResult simulate(const RoutingLog& log, const SimulationSettings& setti
     return Replay(log, settings).run();
 }
 
+namespace {
+
+// What a pass asks of one layer.
+struct Step {
+    std::vector<Key> keys;
+    std::uint32_t layer = 0;
+    bool prompt = false;
+    bool counting = false;
+};
+
+std::vector<Step> steps_of(const RoutingLog& log, std::uint32_t warm_tokens) {
+    std::vector<Step> steps;
+    std::size_t first = 0;
+    std::size_t decoded = 0;
+    for (const std::uint32_t rows : passes_of(log)) {
+        const bool prompt = rows > 1;
+        const bool counting = !prompt && decoded++ >= warm_tokens;
+        for (std::uint32_t layer = 0; layer < log.n_layers; layer++) {
+            Step step{distinct(log, first, rows, layer), layer, prompt, counting};
+            for (Key& key : step.keys) key += layer * log.n_experts;
+            steps.push_back(std::move(step));
+        }
+        first += rows;
+    }
+    return steps;
+}
+
+}  // namespace
+
 SimulationResult belady(const RoutingLog& log, const SimulationSettings& settings) {
     log.check();
-    const std::uint32_t n_used = log.n_used, n_layers = log.n_layers;
-    const std::size_t n_keys = std::size_t{n_layers} * log.n_experts;
+    const std::size_t n_keys = std::size_t{log.n_layers} * log.n_experts;
     constexpr std::uint64_t kNever = std::numeric_limits<std::uint64_t>::max();
-    std::vector<std::uint64_t> next(log.selected.size()), seen(n_keys, kNever);
-    for (std::size_t at = log.selected.size(); at-- > 0;) {
-        const std::size_t step = at / n_used;
-        const Key key = static_cast<Key>(step % n_layers) * log.n_experts + log.selected[at];
-        next[at] = seen[key];
-        seen[key] = step;
+    const std::vector<Step> steps = steps_of(log, settings.warm_tokens);
+    std::vector<std::vector<std::uint64_t>> next(steps.size());  // by step and key: the step that needs it again
+    std::vector<std::uint64_t> seen(n_keys, kNever);
+    for (std::size_t at = steps.size(); at-- > 0;) {
+        for (const Key key : steps[at].keys) {
+            next[at].push_back(seen[key]);
+            seen[key] = at;
+        }
     }
     Cache cache(log, settings);
-    const bool pooled = !settings.per_layer;
     // By pool: what is needed last on top. Entries of keys that left or were used again are stale.
-    std::vector<std::priority_queue<std::pair<std::uint64_t, Key>>> queues(pooled ? 1 : n_layers);
+    std::vector<std::priority_queue<std::pair<std::uint64_t, Key>>> queues(settings.per_layer ? log.n_layers : 1);
     std::vector<std::uint64_t> needed_at(n_keys, kNever);
     SimulationResult result;
-    for (std::size_t at = 0; at < log.selected.size(); at++) {
-        const std::size_t step = at / n_used;
-        const auto layer = static_cast<std::uint32_t>(step % n_layers);
-        const Key key = layer * log.n_experts + log.selected[at];
-        auto& queue = queues[pooled ? 0 : layer];
-        const bool counting = step / n_layers >= settings.warm_tokens;
-        result.lookups += counting;
-        if (!cache.resident(key)) {
-            result.misses += counting;
-            while (cache.full(key)) {
+    for (std::size_t at = 0; at < steps.size(); at++) {
+        const Step& step = steps[at];
+        auto& queue = queues[settings.per_layer ? step.layer : 0];
+        for (const Key key : step.keys) needed_at[key] = kNever - 1;  // until all are served none of them may leave
+        for (const Key key : step.keys) {
+            result.lookups += step.counting;
+            result.prompt_lookups += step.prompt;
+            if (cache.resident(key)) continue;
+            result.misses += step.counting;
+            result.prompt_misses += step.prompt;
+            while (cache.full(key) && !queue.empty()) {
                 const auto [when, leaver] = queue.top();
                 queue.pop();
                 if (cache.resident(leaver) && needed_at[leaver] == when) cache.erase(leaver);
             }
-            cache.insert(key);
+            if (!cache.full(key)) cache.insert(key);  // else a wave: read, computed and let go
         }
-        // Only now may this layer's own experts leave: until here, each was needed at this very step.
-        for (std::size_t k = at + 1 - n_used; (at + 1) % n_used == 0 && k <= at; k++) {
-            const Key served = layer * log.n_experts + log.selected[k];
-            needed_at[served] = next[k];
-            queue.push({next[k], served});
+        for (std::size_t k = 0; k < step.keys.size(); k++) {
+            needed_at[step.keys[k]] = next[at][k];
+            queue.push({next[at][k], step.keys[k]});
         }
     }
     return result;

@@ -14,7 +14,7 @@
 
 namespace gannet {
 
-// Routing of decoded tokens, in order. predicted may be empty (n_distances 0).
+// Routing of tokens, in order. predicted may be empty (n_distances 0).
 struct RoutingLog {
     static constexpr std::uint16_t kNone = 0xFFFF;
 
@@ -25,6 +25,9 @@ struct RoutingLog {
     std::uint32_t n_ranks = 0;
     std::vector<std::uint16_t> selected;   // [token][layer][n_used]
     std::vector<std::uint16_t> predicted;  // [token][layer][distance - 1][rank], kNone where there is none
+    // Tokens that were computed together, pass by pass: a decoded token is a pass of one, a prompt's ubatch one of
+    // many. Empty: every token is a pass of its own.
+    std::vector<std::uint32_t> passes;
 
     std::size_t n_tokens() const;
     const std::uint16_t* chosen(std::size_t token, std::uint32_t layer) const;
@@ -38,7 +41,13 @@ class EvictionPolicy {
   public:
     virtual ~EvictionPolicy() = default;
     virtual void begin_token() {}
+    virtual void begin_prompt(std::uint32_t n_tokens) {
+        for (std::uint32_t t = 0; t < n_tokens; t++) begin_token();
+    }
     virtual void used(Key key) = 0;
+    // By so many rows of a prompt; weight: the sum of decay() over them.
+    virtual void used_by(Key key, std::uint32_t /*rows*/, double /*weight*/) { used(key); }
+    virtual double decay(std::uint32_t /*tokens_ago*/) const { return 0.0; }
     virtual void fetched(Key, bool /*speculative*/) {}
     virtual void evicted(Key) {}
     virtual void layer_ran(std::uint32_t) {}
@@ -63,18 +72,21 @@ struct SimulationSettings {
     std::uint32_t warm_tokens = 20;  // not counted
 };
 
-struct SimulationResult {
+struct SimulationResult {  // of decoded tokens after the warm-up
     std::uint64_t lookups = 0;
-    std::uint64_t misses = 0;      // not resident when the layer began: a stall
-    std::uint64_t prefetched = 0;  // read on a prediction
-    std::uint64_t useful = 0;      // and selected by the run it was read for
+    std::uint64_t misses = 0;          // not resident when the layer began: a stall
+    std::uint64_t prefetched = 0;      // read on a prediction
+    std::uint64_t useful = 0;          // and selected by the run it was read for
+    std::uint64_t prompt_lookups = 0;  // the same of all prompts, each expert of a layer once a ubatch
+    std::uint64_t prompt_misses = 0;
     std::uint64_t reads() const { return misses + prefetched; }
 };
 
 // Throws std::invalid_argument for a log that fails check(), an unknown policy or too few slots for one layer.
 SimulationResult simulate(const RoutingLog& log, const SimulationSettings& settings);
 
-// Misses of the optimal policy (Belady 1966: evict what is needed last), with the same counting.
+// Misses of the optimal policy (Belady 1966: evict what is needed last), with the same counting. With prompts the
+// sum of all misses is the least possible; those of decoded tokens alone are that policy's share of it.
 SimulationResult belady(const RoutingLog& log, const SimulationSettings& settings);
 
 }  // namespace gannet

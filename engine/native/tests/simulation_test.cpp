@@ -108,11 +108,59 @@ TEST_CASE("perfect predictions leave misses only where nothing can be predicted"
     CHECK(simulate(log, settings).prefetched == 0);
 }
 
+TEST_CASE("a prompt asks for each expert of a layer once, and leaves what it used to the tokens after it") {
+    RoutingLog log;
+    log.n_layers = 1;
+    log.n_experts = 6;
+    log.n_used = 1;
+    log.selected = {0, 1, 0, 2, 1, 2, 0, 3};
+    log.passes = {5, 1, 1, 1};  // a prompt that uses 0, 1 and 2, then tokens that use 2, 0 and 3
+    for (const char* policy :
+         {"shipped", "lru", "turn-lru", "lfu", "lirs", "arc", "2q", "decay:64", "aged:64:0.25", "mix:4,256:0.1:0.25"}) {
+        CAPTURE(policy);
+        const SimulationResult result = simulate(log, with(policy, 3));
+        CHECK(result.prompt_lookups == 3);
+        CHECK(result.prompt_misses == 3);
+        CHECK(result.lookups == 3);
+        CHECK(result.misses == 1);
+    }
+    const SimulationResult bound = belady(log, with("", 3));
+    CHECK(bound.prompt_misses == 3);
+    CHECK(bound.misses == 1);
+}
+
+TEST_CASE("a prompt of more experts than slots runs in waves: each is read once, those in memory not at all") {
+    RoutingLog log;
+    log.n_layers = 2;
+    log.n_experts = 8;
+    log.n_used = 2;
+    for (std::uint16_t e = 0; e < 8; e += 2) {
+        for (int layer = 0; layer < 2; layer++) log.selected.insert(log.selected.end(), {e, std::uint16_t(e + 1)});
+    }
+    log.passes = {4};
+    for (const char* policy : {"shipped", "lru", "lfu", "arc", "2q"}) {
+        CAPTURE(policy);
+        CHECK(simulate(log, with(policy, 3)).prompt_misses == 16);
+        CHECK(simulate(log, with(policy, 16)).prompt_misses == 16);
+    }
+    CHECK(belady(log, with("", 3)).prompt_misses == 16);
+    log.passes = {4, 4};
+    log.selected.insert(log.selected.end(), log.selected.begin(), log.selected.end());
+    CHECK(simulate(log, with("shipped", 16)).prompt_misses == 16);
+    CHECK(belady(log, with("", 12)).prompt_misses < 32);
+    CHECK(simulate(log, with("shipped", 12)).prompt_misses >= belady(log, with("", 12)).prompt_misses);
+}
+
 TEST_CASE("damaged logs, unknown policies and caches below one layer's experts are refused") {
     RoutingLog log = sticky_log(2, 8, 2, 10);
     CHECK_THROWS_AS(simulate(log, with("best", 8)), std::invalid_argument);
     CHECK_THROWS_AS(simulate(log, with("decay:0", 8)), std::invalid_argument);
     CHECK_THROWS_AS(simulate(log, with("lru", 1)), std::invalid_argument);
+    log.passes = {4, 5};
+    CHECK_THROWS_AS(simulate(log, with("lru", 8)), std::invalid_argument);
+    log.passes = {4, 0, 6};
+    CHECK_THROWS_AS(simulate(log, with("lru", 8)), std::invalid_argument);
+    log.passes.clear();
     log.selected[3] = 8;
     CHECK_THROWS_AS(belady(log, with("", 8)), std::invalid_argument);
     log.selected.pop_back();

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from pathlib import Path
 
@@ -61,6 +62,34 @@ def test_lookahead_turns_stalls_into_early_reads(comparison: Comparison) -> None
     assert comparison.case("shipped", 0.25, lookahead=1, bar=0.9).reads < seeing.reads
 
 
+def with_prompts() -> Comparison:
+    """Every tenth token of the recorded trace and the nine after it as if they had been a prompt of ten."""
+    trace = load_traces([TRACE])
+    group = np.arange(len(trace.batch)) // 10
+    prompt = group % 4 == 0
+    batch = np.cumsum(np.concatenate(([0], np.where(prompt[1:] & (group[1:] == group[:-1]), 0, 1))))
+    return Comparison(
+        dataclasses.replace(trace, batch=batch.astype(np.int32), decoded=trace.decoded & ~prompt), prompts=True
+    )
+
+
+def test_prompts_are_replayed_where_they_came(comparison: Comparison) -> None:
+    replayed = with_prompts()
+    assert replayed.tokens + replayed.prompt_tokens == comparison.tokens
+    assert replayed.prompt_tokens == 80
+    shipped, lru = replayed.case("shipped", 0.25), replayed.case("lru", 0.25)
+    assert 0 < shipped.prompt_misses <= shipped.prompt_lookups < 80 * len(load_traces([TRACE]).layers) * 8
+    assert shipped.misses + shipped.prompt_misses >= shipped.bound + shipped.prompt_bound
+    assert shipped.misses < lru.misses
+    assert Comparison(load_traces([TRACE]), prompts=True).case("shipped", 0.25) == comparison.case("shipped", 0.25)
+
+
+def test_traces_joined_keep_their_passes_apart() -> None:
+    one, two = load_traces([TRACE]), load_traces([TRACE, TRACE])
+    assert len(np.unique(two.batch)) == 2 * len(np.unique(one.batch))
+    assert (np.diff(two.batch) >= 0).all()
+
+
 def test_replays_are_the_same_every_time(comparison: Comparison) -> None:
     again = Comparison(load_traces([TRACE]))
     for policy in POLICIES:
@@ -101,4 +130,6 @@ def test_simulate_prints_the_table_and_the_cases(capsys: pytest.CaptureFixture[s
     cases = json.loads(capsys.readouterr().out)
     assert {case["policy"] for case in cases} == {"lru"}
     assert all(case["misses"] >= 0 for case in cases)
+    assert main(["simulate", str(TRACE), "--cache", "25", "--policy", "lru", "--prompts"]) == 0
+    assert "prompts: misses over Belady's" in capsys.readouterr().out
     assert main(["simulate", str(TRACE), "--cache", "0"]) == 2
