@@ -103,6 +103,7 @@ FIGURES: Mapping[str, Figure] = {
     "oom_kills": Figure("OOM kills", ".0f", lambda r: r.oom_kills),
     "resident_gib": Figure("always needed, GiB", ".2f", lambda r: _scaled(r.resident_bytes, _GIB)),
     "prompt_read_gib": Figure("experts read, GiB", ".2f", lambda r: _scaled(r.prompt_read_bytes, _GIB)),
+    "prompt_distinct_gib": Figure("experts used, GiB", ".2f", lambda r: _scaled(r.prompt_distinct_bytes, _GIB)),
     "read_ratio": Figure(
         "read per distinct expert", ".3f", lambda r: _ratio(r.prompt_read_bytes, r.prompt_distinct_bytes)
     ),

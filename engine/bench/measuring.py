@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
+import dataclasses
 import itertools
 import json
+import os
 import sys
+import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
@@ -20,6 +24,7 @@ from engine.bench.passage import passage_tokens
 from engine.errors import GannetError
 from engine.gguf import ModelFiles, open_model
 from engine.loader import LoadedModel, load
+from engine.places import HOME_VARIABLE
 from engine.settings import EngineSettings, make_settings
 from engine.sizes import parse_size
 from engine.telemetry import Telemetry
@@ -27,6 +32,7 @@ from engine.telemetry import Telemetry
 _SPARE_CONTEXT = 16
 _REPLAYED = (4, 2, 1)  # tokens whose experts may fit into the cache together, the most telling number first
 _ROOMY = 3  # times the experts of one token
+_CENSUS_BEGIN, _CENSUS_TOKENS, _CENSUS_ANSWER = 1000, 400, 16
 _FILLING, _TIMED = 3, 4  # replays: the first ones bring the experts in
 
 
@@ -43,6 +49,7 @@ class Task:
     plain: bool = False
     cache: str | None = None
     settings: Mapping[str, int] = field(default_factory=dict)
+    idle_s: float = 0.0
     started: float = 0.0
 
 
@@ -76,8 +83,11 @@ def measure(task: Task) -> dict[str, Any]:
     """Load the model, answer, and return fields of an `ArmRecord`. Raises `GannetError`."""
     begin = time.perf_counter()
     files = open_model(Path(task.model))
-    with load(files, settings_of(task, files), progress=None) as loaded:
+    with _census(task, files), load(files, settings_of(task, files), progress=None) as loaded:
         prompt = passage_tokens(loaded.llama, task.prompt_tokens)
+        if task.idle_s:
+            time.sleep(task.idle_s)
+            begin = time.perf_counter()
         finished, marks = _answer(loaded, prompt, task, begin)
         answers = [(finished.result.decode_tok_s, _memory())]
         for _ in range(task.repeats - 1):
@@ -96,14 +106,30 @@ def settings_of(task: Task, files: ModelFiles) -> EngineSettings:
     """What the model of a task is loaded with."""
     experts = sum(expert.tensor.nbytes for expert in files.experts())
     context = task.prompt_tokens + task.tokens + _SPARE_CONTEXT
-    # A census would know the prompt from the run before: it is neither read nor written here. Nor does a trained
-    # lookahead count: what is claimed is what every user has. A cache that follows what the machine has free would be
-    # of another size in every run, and a plug must not change the threads.
+    # A census would know the prompt from the run before: one that is used was made by this run, on another text. Nor
+    # does a trained lookahead count: what is claimed is what every user has. A cache that follows what the machine has
+    # free would be of another size in every run, and a plug must not change the threads.
     values: dict[str, Any] = {"context_length": context, "plain": task.plain}
-    values |= {"census": False, "lookahead_correction": False, "elastic": False, "save_battery": False}
+    values |= {"census": task.idle_s > 0, "lookahead_correction": False, "elastic": False, "save_battery": False}
     if task.cache is not None:
         values["cache_bytes"] = parse_size(task.cache).resolve(experts)
     return make_settings(values | dict(task.settings))
+
+
+@contextlib.contextmanager
+def _census(task: Task, files: ModelFiles) -> Iterator[None]:
+    """While open, the census of a session that read another text is the one that a load finds, if the task idles."""
+    if not task.idle_s:
+        yield
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ[HOME_VARIABLE] = folder
+        learning = dataclasses.replace(task, prompt_tokens=_CENSUS_TOKENS, tokens=_CENSUS_ANSWER)
+        with load(files, settings_of(learning, files)) as loaded:
+            # Far behind the prompt that is measured: other sentences of the same words.
+            text = passage_tokens(loaded.llama, _CENSUS_BEGIN + _CENSUS_TOKENS)[_CENSUS_BEGIN:]
+            list(answer(loaded, text, AnswerOptions(max_tokens=_CENSUS_ANSWER, temperature=0.0, ignore_end=True)))
+        yield
 
 
 def _answer(loaded: LoadedModel, prompt: Sequence[int], task: Task, begin: float) -> tuple[Finished, _Marks]:

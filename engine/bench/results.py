@@ -31,7 +31,7 @@ class ArmRecord:
         error: why it did not finish.
         settings: what it was run with. prompt: number of prompt tokens. tokens: ids of the first answer.
         program_s: from the start of the process to the start of the load.
-        first_token_s: from the start of the load.
+        first_token_s: from the start of the load; where the arm idles, from the request.
         prompt_read_bytes: read until the first token. prompt_distinct_bytes: experts its tokens were routed to, once.
         token_s: time of each token of the first answer after its first.
         decode_tok_s and what follows it: after the warm tokens.

@@ -108,6 +108,7 @@ def _run_arm(plan: Plan, arm: Arm, origin: Origin) -> ArmRecord:
         plain=arm.plain,
         cache=arm.cache,
         settings=arm.settings,
+        idle_s=arm.idle_s,
     )
     values = process.run(task, plan.limit_bytes if arm.limited else None)
     if rate is not None:
