@@ -40,8 +40,10 @@ class PlainModel:
     """A model and context of stock llama.cpp with an evaluation callback; a context manager."""
 
     def __init__(self, path: Path, settings: RunSettings, observe: Callable[[int, bool], bool]) -> None:
+        self._looking_on = observe
+        self._failure: BaseException | None = None
         # Kept: llama.cpp holds a bare pointer.
-        self._observe = llama_cpp.ggml_backend_sched_eval_callback(lambda node, ask, _: observe(node, ask))
+        self._observe = llama_cpp.ggml_backend_sched_eval_callback(self._called)
         llama_cpp.llama_backend_init()
         model_params = llama_cpp.llama_model_default_params()
         model_params.n_gpu_layers = 0
@@ -64,6 +66,16 @@ class PlainModel:
         self.vocab = llama_cpp.llama_model_get_vocab(self.model)
         self.n_context = int(llama_cpp.llama_n_ctx(self.context))
         self._batch = llama_cpp.llama_batch_init(settings.ubatch, 0, 1)
+
+    def _called(self, node: int, ask: bool, _: object) -> bool:
+        """llama.cpp's callback. What goes wrong in it (Ctrl+C mostly arrives here) waits for `evaluate` to raise it."""
+        if self._failure is not None:
+            return False
+        try:
+            return self._looking_on(node, ask)
+        except BaseException as error:  # noqa: BLE001 - no exception passes through C; raised below
+            self._failure = error
+            return False
 
     def close(self) -> None:
         """Free the model and its context."""
@@ -91,14 +103,18 @@ class PlainModel:
         return formatter(messages=[{"role": "user", "content": prompt}]).prompt
 
     def evaluate(self, tokens: Sequence[int], position: int) -> npt.NDArray[np.float32]:
-        """Evaluate at most one ubatch of tokens; logits of the last."""
+        """Evaluate at most one ubatch of tokens; logits of the last. Raises what the callback raised."""
         batch = self._batch
         batch.n_tokens = len(tokens)
         for i, token in enumerate(tokens):
             batch.token[i], batch.pos[i] = token, position + i
             batch.n_seq_id[i], batch.seq_id[i][0] = 1, 0
             batch.logits[i] = 1  # an output for each, or the last layer sees only the last token
-        if llama_cpp.llama_decode(self.context, batch) != 0:
+        status = llama_cpp.llama_decode(self.context, batch)
+        if self._failure is not None:
+            failure, self._failure = self._failure, None
+            raise failure
+        if status != 0:
             raise TraceRunError(f"llama.cpp failed to evaluate {len(tokens)} tokens at position {position}")
         n_vocab = llama_cpp.llama_vocab_n_tokens(self.vocab)
         logits = llama_cpp.llama_get_logits_ith(self.context, -1)
