@@ -14,6 +14,7 @@ import json
 import mmap
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Iterator, Sequence
@@ -62,9 +63,11 @@ def main() -> int:
     kills = _oom_kills()
     alone = _run_answer(args)
     _print("alone", alone)
-    with _neighbour(args):
+    with _neighbour() as visits:
         pressed = _run_answer(args)
     _print(f"beside a program that takes {args.take} for {args.hold:g} s every {args.hold + args.away:g} s", pressed)
+    if visits:
+        print(f"it took them {len(visits)} times, in {min(visits):.1f} to {max(visits):.1f} s")
     if args.verbose and pressed is not None:
         print("\n".join(pressed.changes))
     killed = (_oom_kills() or 0) - (kills or 0)
@@ -104,25 +107,31 @@ def _run_answer(args: argparse.Namespace) -> Report | None:
 
 
 @contextmanager
-def _neighbour(args: argparse.Namespace) -> Iterator[None]:
-    del args
-    other = subprocess.Popen(_again("--neighbour"), stdout=subprocess.DEVNULL)
-    try:
-        yield
-        if other.poll() is not None:
-            print(f"the other program ended with {other.returncode}")
-    finally:
-        other.kill()
-        other.wait()
+def _neighbour() -> Iterator[list[float]]:
+    """The other program while open; afterwards, the seconds in which it took its memory each time."""
+    visits: list[float] = []
+    with tempfile.TemporaryFile("w+") as said:
+        other = subprocess.Popen(_again("--neighbour"), stdout=said)
+        try:
+            yield visits
+            if other.poll() is not None:
+                print(f"the other program ended with {other.returncode}")
+        finally:
+            other.kill()
+            other.wait()
+            said.seek(0)
+            visits += [float(line) for line in said]
 
 
 def _take_and_give(nbytes: int, hold: float, away: float) -> None:
     while True:
         time.sleep(away)
+        began = time.monotonic()
         with mmap.mmap(-1, nbytes) as memory:
             memory.madvise(mmap.MADV_HUGEPAGE)  # the fastest way to take it
             for at in range(0, nbytes, _PAGE):
                 memory[at] = 1
+            print(time.monotonic() - began, flush=True)
             time.sleep(hold)
 
 
