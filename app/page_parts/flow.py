@@ -70,15 +70,29 @@ class Flow(QLayout):
         return size
 
     def _place(self, rect: QRect, *, move: bool) -> int:
-        x, y, line = rect.x(), rect.y(), 0
+        """Fill lines with what is not hidden, each item in the middle of its line's height; returns the height."""
+        y = rect.y()
+        for line in self._lines(rect.width()):
+            height = max(item.sizeHint().height() for item in line)
+            x = rect.x()
+            for item in line:
+                hint = item.sizeHint()
+                if move:
+                    item.setGeometry(QRect(QPoint(x, y + (height - hint.height()) // 2), hint))
+                x += hint.width() + self._gap
+            y += height + self._gap // 2
+        return max(0, y - self._gap // 2 - rect.y())
+
+    def _lines(self, width: int) -> list[list[QLayoutItem]]:
+        lines: list[list[QLayoutItem]] = []
+        room = 0
         for item in self._items:
             if item.isEmpty():  # hidden
                 continue
-            hint = item.sizeHint()
-            if x + hint.width() > rect.right() + 1 and line > 0:
-                x, y, line = rect.x(), y + line + self._gap // 2, 0
-            if move:
-                item.setGeometry(QRect(QPoint(x, y), hint))
-            x += hint.width() + self._gap
-            line = max(line, hint.height())
-        return y + line - rect.y()
+            needs = item.sizeHint().width()
+            if not lines or needs > room:
+                lines.append([])
+                room = width
+            lines[-1].append(item)
+            room -= needs + self._gap
+        return lines
