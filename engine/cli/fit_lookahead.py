@@ -31,7 +31,7 @@ def register(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     add_model(parser)
     parser.add_argument("trace", type=Path, nargs="?", metavar="TRACE", help="a trace of this model with hidden states")
-    parser.add_argument("--distance", type=int, default=2, metavar="LAYERS", help="fit up to so many layers ahead [2]")
+    parser.add_argument("--distance", type=int, default=3, metavar="LAYERS", help="fit up to so many layers ahead [3]")
     parser.add_argument("--no-save", action="store_true", help="only print what it would bring")
     parser.add_argument("--remove", action="store_true", help="forget what was learnt about the model")
     parser.add_argument("--json", action="store_true", help="print one object instead of a table")

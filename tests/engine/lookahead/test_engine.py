@@ -72,7 +72,7 @@ def trace(demo_model: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_what_is_learnt_from_a_trace_raises_recall_and_changes_no_logit(
     demo_model: Path, trace: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["fit-lookahead", str(demo_model), str(trace)]) == 0
+    assert main(["fit-lookahead", str(demo_model), str(trace), "--distance", "1"]) == 0
     shown = capsys.readouterr()
     assert "| all | " in shown.out and fingerprint(open_model(demo_model)) in shown.err
     files = open_model(demo_model)
