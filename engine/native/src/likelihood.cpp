@@ -28,6 +28,12 @@ Likelihood::Likelihood(std::uint32_t n_used, LikelihoodSettings settings)
         throw std::invalid_argument("half_life_guesses and prior_guesses must be positive");
     }
     counters_.assign(std::size_t{settings.n_distances} * settings.n_ranks, {});
+    for (std::uint32_t distance = 1; distance <= settings.n_distances; ++distance) {
+        for (std::uint32_t rank = 0; rank < settings.n_ranks; ++rank) {
+            counters_[index(distance, rank)].prior = prior(distance, rank);
+        }
+        urgency_.push_back(std::pow(settings.urgency_per_layer, distance - 1));
+    }
 }
 
 void Likelihood::resolved(std::uint32_t distance, std::uint32_t rank, bool selected) {
@@ -39,11 +45,13 @@ void Likelihood::resolved(std::uint32_t distance, std::uint32_t rank, bool selec
 double Likelihood::probability(std::uint32_t distance, std::uint32_t rank) const {
     const Counter& counter = counters_[index(distance, rank)];
     const double weight = settings_.prior_guesses;
-    return (counter.hits + weight * prior(distance, rank)) / (counter.guesses + weight);
+    return (counter.hits + weight * counter.prior) / (counter.guesses + weight);
 }
 
 double Likelihood::priority(std::uint32_t distance, std::uint32_t rank, std::uint32_t layers_left) const {
-    return probability(distance, rank) * std::pow(settings_.urgency_per_layer, layers_left);
+    const bool known = layers_left < urgency_.size();
+    const double urgency = known ? urgency_[layers_left] : std::pow(settings_.urgency_per_layer, layers_left);
+    return probability(distance, rank) * urgency;
 }
 
 double Likelihood::bar(double idle_share) const {

@@ -55,6 +55,7 @@ class Likelihood {
     struct Counter {
         double hits = 0.0;
         double guesses = 0.0;
+        double prior = 0.0;  // the share to start from
     };
     std::size_t index(std::uint32_t distance, std::uint32_t rank) const;
     double prior(std::uint32_t distance, std::uint32_t rank) const;
@@ -63,6 +64,7 @@ class Likelihood {
     LikelihoodSettings settings_;
     double decay_;
     std::vector<Counter> counters_;  // [distance - 1][rank]
+    std::vector<double> urgency_;    // by layers left
 };
 
 // One predicted expert that waits to be read.
