@@ -85,7 +85,7 @@ class EngineSettings(BaseModel):
         json_schema_extra=_extra("--io-threads", "speed", unit="threads", live=True),
     )
     lookahead: int = Field(
-        1,
+        3,
         title="Lookahead",
         description="How many layers ahead experts are predicted and read early; 0 reads only what is needed now.",
         ge=0,

@@ -48,7 +48,7 @@ class Task:
     blocks: int = 0
     plain: bool = False
     cache: str | None = None
-    settings: Mapping[str, int] = field(default_factory=dict)
+    settings: Mapping[str, float] = field(default_factory=dict)
     idle_s: float = 0.0
     started: float = 0.0
 

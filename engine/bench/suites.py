@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
+from engine.settings import make_settings
+
 EACH = "each"
 """A cache of this size stands for one arm for every cache size that is compared."""
 
@@ -34,7 +36,7 @@ class Arm:
     name: str
     plain: bool = False
     cache: str | None = None
-    settings: Mapping[str, int] = field(default_factory=dict)
+    settings: Mapping[str, float] = field(default_factory=dict)
     limited: bool = False
     cold: bool = False
     tokens: int | None = None
@@ -128,7 +130,27 @@ def _looking_ahead(distance: int) -> Arm:
 
 
 def _lookahead_pays(cache: str, bound: float) -> Claim:
-    return Claim("decode_tok_s", f"gannet {cache}, lookahead 1", bound, f"gannet {cache}, lookahead 0")
+    chosen = make_settings({}).lookahead
+    return Claim("decode_tok_s", f"gannet {cache}, lookahead {chosen}", bound, f"gannet {cache}, lookahead 0")
+
+
+def _reading_early(**settings: float) -> Arm:
+    words = ", ".join(f"{name.removeprefix('prefetch_')} {value}" for name, value in settings.items())
+    return replace(STREAMED, name=f"gannet each, {words}", settings=settings)
+
+
+_OTHERS_EARLY = (
+    _reading_early(prefetch_depth=1),
+    _reading_early(prefetch_depth=4),
+    _reading_early(prefetch_bar=0.2),
+    _reading_early(prefetch_bar=0.4),
+    _reading_early(prefetch_bar=0.7),
+    replace(STREAMED, name="gannet each, width 12", settings={"lookahead_width": 12}),
+)
+
+
+def _as_good_as(arm: Arm) -> Claim:
+    return Claim("decode_tok_s", _AT_4000, 0.97, arm.name.replace(EACH, "4000MiB"))
 
 
 _ALL = (
@@ -165,6 +187,14 @@ _ALL = (
         (replace(STOCK, rounds=1, repeats=1), *(_looking_ahead(distance) for distance in range(4))),
         (_lookahead_pays("4000MiB", 1.15), *(_lookahead_pays(cache, 0.98) for cache in CACHES)),
         ("decode_tok_s", "hit_rate", "late_rate", "read_mib", "missed_mib", "stall_ms"),
+    ),
+    Suite(
+        "early-reads",
+        "Which guesses are read early, and how many at a time",
+        (replace(STOCK, rounds=1, repeats=1), STREAMED, *_OTHERS_EARLY),
+        tuple(_as_good_as(arm) for arm in _OTHERS_EARLY),
+        ("decode_tok_s", "hit_rate", "late_rate", "read_mib", "missed_mib", "stall_ms"),
+        caches=("4000MiB",),
     ),
     Suite(
         "first-token",

@@ -54,7 +54,11 @@ def test_the_defaults_come_first_and_the_limit_holds(big_facts: ModelFacts, base
 
 
 def test_with_bad_settings_the_programs_own_are_the_first_challenger(big_facts: ModelFacts) -> None:
-    assert chosen(big_facts, BAD, limit=2)[1].changes == {"threads": None, "io_threads": 8, "lookahead": 1}
+    assert chosen(big_facts, BAD, limit=2)[1].changes == {
+        "threads": None,
+        "io_threads": 8,
+        "lookahead": EngineSettings().lookahead,
+    }
 
 
 def test_on_a_busy_machine_where_two_threads_crawl_they_are_not_tried(big_facts: ModelFacts) -> None:
