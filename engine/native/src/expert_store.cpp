@@ -1,4 +1,4 @@
-// The store's compute side and control; its reading side is expert_store_io.cpp.
+// The store's compute side; its reading side is expert_store_io.cpp, its control expert_store_control.cpp.
 #include "expert_store.h"
 
 #include <algorithm>
@@ -10,8 +10,7 @@
 namespace gannet {
 namespace {
 
-constexpr std::uint32_t kMinSlots = 2;     // a class: one to compute on, one to read into
-constexpr std::uint32_t kShrinkStep = 16;  // slots taken out of use under one lock
+constexpr std::uint32_t kMinSlots = 2;  // a class: one to compute on, one to read into
 
 std::vector<std::uint64_t> part_sizes(const LayerSpec& layer) {
     std::vector<std::uint64_t> sizes;
@@ -434,84 +433,6 @@ void ExpertStore::wait_progress(std::uint64_t seen) {
     slot_waiters_++;
     while (progress_ == seen) sleep_until_landed(lock);
     slot_waiters_--;
-}
-
-// ---------------------------------------------------------------- control
-
-std::uint64_t ExpertStore::resize(std::uint64_t bytes) {
-    {
-        const std::lock_guard<std::mutex> lock(mutex_);
-        set_limits(bytes);
-        resizing_++;  // meanwhile no compute thread has to give memory back
-    }
-    while (shrink_some()) {
-    }
-    {
-        const std::lock_guard<std::mutex> lock(mutex_);
-        resizing_--;
-    }
-    while (shrink_some()) {  // what was released in between
-    }
-    return cache_bytes();
-}
-
-// One step of giving memory back; true when there is more to give. The system takes the pages without the
-// lock: that takes half a millisecond a slot, and a token must not wait for gigabytes.
-bool ExpertStore::shrink_some() {
-    bool more = false;
-    for (Class& c : classes_) {
-        std::unique_lock<std::mutex> lock(mutex_);
-        const std::vector<std::uint32_t> taken = take_surplus(c, kShrinkStep);
-        lock.unlock();
-        for (const std::uint32_t id : taken) c.pool->discard(id - c.first);
-        lock.lock();
-        uncommit(c, taken);
-        more = more || (!taken.empty() && c.used > c.limit);
-    }
-    return more;
-}
-
-std::uint64_t ExpertStore::cache_bytes() const {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    std::uint64_t total = 0;
-    for (const Class& c : classes_) total += c.limit * c.pool->slot_bytes();
-    return total;
-}
-
-std::uint64_t ExpertStore::used_bytes() const {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    std::uint64_t total = 0;
-    for (const Class& c : classes_) total += (c.used - c.free.size()) * c.pool->slot_bytes();
-    return total;
-}
-
-std::uint64_t ExpertStore::held_bytes() const {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    std::uint64_t total = 0;
-    for (const Class& c : classes_) total += c.touched * c.pool->slot_bytes();
-    return total;
-}
-
-std::size_t ExpertStore::queued_demand() const {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    return queue_.queued_demand() + queue_.serving_demand();
-}
-
-std::size_t ExpertStore::queued_prefetch() const {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    return queue_.queued_prefetch() + queue_.serving_prefetch() + waiting_.size();
-}
-
-std::vector<std::uint8_t> ExpertStore::resident() const {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    std::vector<std::uint8_t> out(slot_of_.size());
-    std::transform(slot_of_.begin(), slot_of_.end(), out.begin(), [](std::int32_t s) { return s >= 0 ? 1 : 0; });
-    return out;
-}
-
-std::vector<std::uint64_t> ExpertStore::uses() const {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    return residency_.uses();
 }
 
 }  // namespace gannet

@@ -133,6 +133,7 @@ class ExpertStore {
 
   private:
     static constexpr Key kNone = ~Key{0};
+    static constexpr std::uint32_t kShrinkStep = 16;  // slots taken out of use under one lock
     enum class State : std::uint8_t { kEmpty, kPending, kReady, kFailed };
 
     struct Part {

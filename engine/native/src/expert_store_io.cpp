@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <new>
 #include <stdexcept>
-#include <utility>
 
 #include "expert_store.h"
 
@@ -198,16 +197,6 @@ void ExpertStore::finish(const ReadChunk& chunk, const std::string& error) {
     shrink(class_of_slot(chunk.slot), 1);
     progress_++;
     if (waiters_ + slot_waiters_ > 0) landed_.notify_all();
-}
-
-void ExpertStore::fail(const std::string& why) {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    if (error_.empty()) error_ = why;
-}
-
-std::string ExpertStore::take_error() {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    return std::exchange(error_, {});
 }
 
 void ExpertStore::set_prefetch_depth(std::uint32_t depth) {
