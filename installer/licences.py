@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 import shutil
-import subprocess
 import sys
 from collections.abc import Iterable, Iterator
 from importlib.metadata import Distribution, distributions
 from pathlib import Path
 
+from installer.linux.needs import debian_owner
 from tools.checkout.places import ROOT
 from tools.third_party import canonical, licence, pinned, shipped
 
@@ -46,14 +46,7 @@ def packages(site: Path, project: dict[str, object], constraints: str) -> list[D
 
 def debian_packages(libraries: Iterable[Path]) -> list[str]:
     """Names of the Debian packages that own these files of the building system; empty where there is no dpkg."""
-    owners = set()
-    for path in {path.resolve() for path in libraries}:
-        for place in (path, Path(str(path).removeprefix("/usr"))):
-            answer = subprocess.run(["dpkg-query", "-S", place], capture_output=True, text=True, check=False)
-            if answer.returncode == 0:
-                owners.add(answer.stdout.split(":")[0])
-                break
-    return sorted(owners)
+    return sorted({owner for owner in map(debian_owner, libraries) if owner})
 
 
 def gather(bundle: Path, parts: Iterable[Distribution], system: Iterable[Path]) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -46,18 +47,36 @@ def command(engine: Path, model: Path, tokens: int, processor: str, ways: Sequen
 def run(engine: Path, model: Path, tokens: int, processor: str = "", ways: Sequence[str] = ()) -> Outcome:
     """One run to its end."""
     line = command(engine, model, tokens, processor, ways)
+    env = environment(engine) if processor else None
     start = time.monotonic()
-    child = subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    library = ""
+    child = subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=env)
+    library, program = "", ""
     while child.poll() is None and not library:
-        library = mapped_library(child.pid)
+        library, program = mapped_library(child.pid), program_of(child.pid)
         time.sleep(0.02)
     out, err = child.communicate()
     seconds = time.monotonic() - start
+    if processor and EMULATOR not in program:
+        return Outcome(processor, "", library, seconds, f"ran {program or 'nothing'}, not {EMULATOR}")
     if child.returncode:
         last = (err.strip().splitlines() or ["no output"])[-1]
         return Outcome(processor, "", library, seconds, f"ended with {child.returncode}: {last}")
     return Outcome(processor, json.loads(out)["text"], library, seconds)
+
+
+def environment(engine: Path) -> dict[str, str]:
+    """What PyInstaller's start program sets before it starts itself a second time, which would leave the emulator."""
+    started = {"ARCHIVE_FILE": str(engine), "PARENT_PROCESS_LEVEL": "-1", "LINUX_PROCESS_NAME": engine.name}
+    libraries = {"LD_LIBRARY_PATH": str(engine.with_name("_internal"))}
+    return {**os.environ, **libraries, **{f"_PYI_{name}": value for name, value in started.items()}}
+
+
+def program_of(pid: int) -> str:
+    """The file that a process runs; empty once it is gone."""
+    try:
+        return Path(f"/proc/{pid}/exe").readlink().name
+    except OSError:
+        return ""
 
 
 def mapped_library(pid: int) -> str:

@@ -7,6 +7,7 @@ folder is kept, so a build that was broken off goes on where it stopped.
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
 import tarfile
@@ -45,9 +46,12 @@ def source() -> Path:
 
 
 def has_vulkan_tools() -> bool:
-    """Whether what the Vulkan backend is built with is there: the shader compiler, and the headers it comes with."""
-    return shutil.which("glslc") is not None and any(
-        (Path(folder) / "vulkan" / "vulkan.h").exists() for folder in ("/usr/include", "/usr/local/include")
+    """Whether what the Vulkan backend is built with is there: the SDK, or Debian's shader compiler and headers."""
+    if os.environ.get("VULKAN_SDK"):
+        return True
+    return shutil.which("glslc") is not None and all(
+        any((Path(folder) / header).exists() for folder in ("/usr/include", "/usr/local/include"))
+        for header in ("vulkan/vulkan.h", "spirv/unified1/spirv.hpp")
     )
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from installer.linux import tree
+from installer.linux import needs, tree
 from installer.places import DIST, NAME, PORTABLE, processor, summary, version
 from tools.checkout.places import DevError
 
@@ -65,14 +65,14 @@ def control(depends: Sequence[str], installed_kib: int) -> str:
 
 def build(entries: Sequence[tree.Entry], seconds: int) -> Path:
     """Make the .deb with every time inside set to `seconds`; returns it."""
-    for tool in ("dpkg-deb", "dpkg-shlibdeps"):
-        if shutil.which(tool) is None:
-            raise DevError(f"a .deb needs {tool}: sudo apt-get install dpkg-dev")
+    if shutil.which("dpkg-deb") is None:
+        raise DevError("a .deb needs dpkg-deb, which Debian and its relatives have")
     shutil.rmtree(STAGE, ignore_errors=True)
     tree.write(entries, STAGE / "usr", seconds)
-    needs = depends(programs_in(STAGE / "usr" / tree.PROGRAM_FOLDER))
+    wanted = needs.needs(STAGE / "usr" / tree.PROGRAM_FOLDER)
+    depends = needs.debian_packages(wanted, needs.owners_here(wanted.libraries))
     kib = sum(entry.size for entry in entries) // 1024
-    write_control(STAGE, {"control": control(needs, kib), "md5sums": checksums(STAGE)})
+    write_control(STAGE, {"control": control(depends, kib), "md5sums": checksums(STAGE)})
     target = package()
     target.parent.mkdir(parents=True, exist_ok=True)
     env = os.environ | {"SOURCE_DATE_EPOCH": str(seconds)}
@@ -91,38 +91,6 @@ def write_control(stage: Path, texts: Mapping[str, str]) -> None:
         (folder / name).chmod(0o644)
     for path in (folder, stage):
         path.chmod(0o755)
-
-
-def programs_in(folder: Path) -> list[Path]:
-    """Every program and shared library in ELF format."""
-    files = (path for path in sorted(folder.rglob("*")) if path.is_file() and not path.is_symlink())
-    return [path for path in files if is_elf(path)]
-
-
-def is_elf(path: Path) -> bool:
-    """Whether a file is a Linux program or library, by its first bytes."""
-    with path.open("rb") as file:
-        return file.read(4) == b"\x7fELF"
-
-
-def depends(programs: Iterable[Path]) -> list[str]:
-    """Debian packages, with the oldest version that will do, whose libraries the programs use and do not bring."""
-    work = PORTABLE / "shlibdeps"
-    (work / "debian").mkdir(parents=True, exist_ok=True)
-    (work / "debian" / "control").write_text(f"Source: {NAME}\n\nPackage: {NAME}\nArchitecture: any\n")
-    files = list(programs)
-    own = sorted({f"-l{path.parent}" for path in files if ".so" in path.name})
-    found = subprocess.run(
-        ["dpkg-shlibdeps", "-O", "--ignore-missing-info", *own, *(f"-e{path}" for path in files)],
-        cwd=work,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if found.returncode:
-        raise DevError(f"dpkg-shlibdeps failed: {(found.stderr.strip().splitlines() or ['no output'])[-1]}")
-    _, _, line = found.stdout.strip().partition("=")
-    return [part.strip() for part in line.split(",") if part.strip()]
 
 
 def checksums(stage: Path) -> str:

@@ -7,8 +7,11 @@ import os
 import re
 from pathlib import Path
 
-from installer.linux import deb
+import pytest
+
+from installer.linux import deb, needs
 from installer.places import version
+from tools.checkout.places import DevError
 
 
 def test_the_control_file_has_every_field_and_its_description_is_folded() -> None:
@@ -57,4 +60,28 @@ def test_control_files_have_dpkgs_permissions_whatever_new_files_have_here(tmp_p
 def test_programs_are_told_by_their_first_bytes(tmp_path: Path) -> None:
     (tmp_path / "lib.so").write_bytes(b"\x7fELF\x02")
     (tmp_path / "text.so").write_bytes(b"no library")
-    assert deb.programs_in(tmp_path) == [tmp_path / "lib.so"]
+    assert needs.programs_in(tmp_path) == [tmp_path / "lib.so"]
+
+
+READELF = """
+ 0x0000000000000001 (NEEDED)             Shared library: [libgl.so.1]
+ 0x0000000000000001 (NEEDED)             Shared library: [libown.so.2]
+ 0x0000000000000001 (NEEDED)             Shared library: [libc.so.6]
+ 0x0000000000000001 (NEEDED)             Shared library: [ld-linux-x86-64.so.2]
+  0x0010:   Name: GLIBC_2.9  Flags: none  Version: 3
+  0x0020:   Name: GLIBC_2.34  Flags: none  Version: 2
+  0x0030:   Name: GLIBCXX_3.4.29  Flags: none  Version: 4
+"""
+
+
+def test_what_a_bundle_needs_is_what_it_does_not_bring_and_the_newest_symbols_of_the_c_library() -> None:
+    found = needs.read_needs(READELF, {"libown.so.2"})
+    assert found == needs.Needs(frozenset({"libgl.so.1", "libc.so.6"}), "2.34", "3.4.29")
+    owners = {"libgl.so.1": "libgl1", "libc.so.6": "libc6"}
+    assert needs.debian_packages(found, owners) == ["libc6 (>= 2.34)", "libgl1"]
+
+
+def test_a_library_that_no_package_has_ends_the_build() -> None:
+    found = needs.Needs(frozenset({"libnowhere.so.1"}), "2.34", "0")
+    with pytest.raises(DevError, match=r"libnowhere\.so\.1"):
+        needs.debian_packages(found, {})
