@@ -184,6 +184,16 @@ class System:
                     found.append(path.name)
         return found
 
+    def window_seconds(self) -> float:
+        """Processor time that the window's own process has used."""
+        used = 0.0
+        for pid in self.processes():
+            with contextlib.suppress(OSError):
+                if Path(f"/proc/{pid}/exe").readlink().name == "gannet":
+                    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+                    used += (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+        return used
+
     def answers(self) -> list[str]:
         """The texts of the finished answers in the user's chats."""
         store = self.root / self.home.lstrip("/") / ".local/share/Gannet/conversations.sqlite"

@@ -60,7 +60,7 @@ class Show:
         start = time.monotonic()
         self.system.start(["gtk-launch", "gannet", *arguments], self.screen.display, limit)
         there = self.screen.wait_for_window("Gannet", 60)
-        took = f"after {time.monotonic() - start:.1f} s"
+        took = f"after {time.monotonic() - start:.1f} s, {self.system.window_seconds():.1f} s of processor time"
         self.check("the window opens by its menu entry", there, took, self.system.log()[-300:])
         if not there:
             raise NoWindowError
