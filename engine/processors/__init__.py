@@ -39,6 +39,9 @@ def compute_threads(save_battery: bool) -> int:
 
 
 def on_battery() -> bool:
-    """Whether the machine runs on its battery now; False where there is none."""
-    battery = psutil.sensors_battery() if hasattr(psutil, "sensors_battery") else None
+    """Whether the machine runs on its battery now; False where there is none, or where the system does not say."""
+    try:
+        battery = psutil.sensors_battery() if hasattr(psutil, "sensors_battery") else None
+    except OSError:  # a system without /sys
+        return False
     return battery is not None and battery.power_plugged is False

@@ -83,6 +83,7 @@ class System:
         self._mounted: list[Path] = []
         self._mount("-t", "overlay", "overlay", "-o", layers, target=self.root)
         self._mount("-t", "proc", "proc", target=self.root / "proc")
+        self._mount("-t", "sysfs", "-o", "ro", "sysfs", target=self.root / "sys")
         self._mount("--bind", "/dev", target=self.root / "dev")
         self._mount("--bind", "/dev/pts", target=self.root / "dev/pts")
         self._mount("-t", "tmpfs", "tmpfs", target=self.root / "dev/shm")

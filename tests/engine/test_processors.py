@@ -197,6 +197,12 @@ def test_threads_follow_the_plug_unless_told_otherwise(monkeypatch: pytest.Monke
     monkeypatch.setattr(psutil, "sensors_battery", lambda: None, raising=False)
     assert compute_threads(save_battery=True) == 8
 
+    def no_sys() -> None:
+        raise FileNotFoundError(2, "No such file or directory", "/sys/class/power_supply")
+
+    monkeypatch.setattr(psutil, "sensors_battery", no_sys, raising=False)
+    assert compute_threads(save_battery=True) == 8
+
 
 def test_a_core_is_one_whatever_its_number_of_hyper_threads(tmp_path: Path) -> None:
     machine = Machine(tmp_path)
