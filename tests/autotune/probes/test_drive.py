@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
 import time
 from dataclasses import replace
@@ -12,6 +13,7 @@ import pytest
 from autotune.control import CancelledError, Control
 from autotune.facts import ModelFacts, ReadRange
 from autotune.probes.drive import (
+    DEPTHS,
     Burst,
     DriveResult,
     best_point,
@@ -164,17 +166,20 @@ def test_a_drive_that_slows_down_when_busy_is_noticed() -> None:
 def test_a_drive_that_becomes_slower_meanwhile_does_not_pass_for_one_that_dislikes_deep_queues(
     big_facts: ModelFacts,
 ) -> None:
-    """The first half of the time at twice the rate: each depth has its share of both halves. Time is a number here."""
-    now, lock = [1.0], threading.Lock()
+    """The first half of the reading at twice the rate: each depth has its share of both. Time is a number here."""
+    now, lock, opened = [1.0], threading.Lock(), itertools.count(1)
+    first_half = sum(DEPTHS)  # a handle for each thread of each depth
 
-    class Slowing(StubDrive):
+    class Timed(StubDrive):
         def read_into(self, buffer: memoryview, offset: int) -> int:
             with lock:
-                now[0] += len(buffer) / (2e9 if now[0] < 1.0 + 6 * 0.05 else 1e9)
+                now[0] += len(buffer) / self._bytes_s
             return len(buffer)
 
-    control = Control(clock=lambda: now[0], scale=0.1)
-    found = probe_drive(big_facts, control, lambda path: Slowing(1e9, 0.0, lock))
+    def opener(path: Path) -> StubDrive:
+        return Timed(2e9 if next(opened) <= first_half else 1e9, 0.0, lock)
+
+    found = probe_drive(big_facts, Control(clock=lambda: now[0], scale=0.1), opener)
     rates = [p.bytes_s for p in found.points]
     assert len(rates) == 6
     assert min(rates) > 0.7 * max(rates)
