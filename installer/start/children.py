@@ -1,7 +1,8 @@
-"""Runs before everything else in a packaged program: other programs that it starts get their own libraries.
+"""Runs before everything else in a packaged program: what it starts gets a plain environment.
 
 PyInstaller's start program puts the bundle's folder on the library path; the loader has read it by now, and a browser
-or file manager that Gannet opens must not.
+or file manager that Gannet opens must not. Packaged programs of our own that are started from here have to begin anew
+as well: taken for a part of this process, they would look for their libraries in the system.
 """
 
 import os
@@ -11,3 +12,4 @@ for name in ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "LIBPATH"):
     os.environ.pop(name, None)
     if before:
         os.environ[name] = before
+os.environ["PYINSTALLER_RESET_ENVIRONMENT"] = "1"
