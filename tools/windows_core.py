@@ -51,6 +51,8 @@ def compile_ggml(log: Path) -> None:
         "CMAKE_BUILD_TYPE": "Release",
         "BUILD_SHARED_LIBS": "ON",
         "GGML_NATIVE": "OFF",
+        # Off when cross-compiling; the core's kernels give the bits of ggml's AVX2 code, not of its plain C.
+        **{f"GGML_{part}": "ON" for part in ("SSE42", "AVX", "AVX2", "BMI2", "FMA", "F16C")},
         "CMAKE_C_FLAGS": "-D_WIN32_WINNT=0x0601",  # for newer ones ggml uses what mingw-w64 10 does not declare yet
         **{f"LLAMA_BUILD_{part}": "OFF" for part in ("COMMON", "TESTS", "TOOLS", "EXAMPLES", "SERVER", "APP")},
     }
