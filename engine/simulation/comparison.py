@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from engine.errors import GannetError
 from engine.native import _native
-from engine.trace.format import RoutingTrace, load
+from engine.trace.format import NONE, RoutingTrace, load
 
 SHARES = (0.06, 0.12, 0.25, 0.5)
 POLICIES = (
@@ -95,11 +95,18 @@ def _numbered(batches: Sequence[npt.NDArray[np.int32]]) -> npt.NDArray[np.int32]
     return np.concatenate([batch + begin for batch, begin in zip(batches, begins, strict=True)]).astype(np.int32)
 
 
+def _computed(trace: RoutingTrace) -> npt.NDArray[np.bool_]:
+    """Rows to replay: all but a prompt's that made an evaluation of its own and did not reach every layer."""
+    _, batch, counts = np.unique(trace.batch, return_inverse=True, return_counts=True)
+    whole = (trace.selected != NONE).all(axis=(1, 2))
+    return np.asarray(whole | (counts[batch] > 1), np.bool_)
+
+
 class Comparison:
     """Replays of the decoded tokens of one trace, and with `prompts` of its prompts where they came."""
 
     def __init__(self, trace: RoutingTrace, prompts: bool = False) -> None:
-        decoded = np.ones_like(trace.decoded) if prompts else trace.decoded
+        decoded = _computed(trace) if prompts else trace.decoded
         passes = np.unique(trace.batch[decoded], return_counts=True)[1]
         self.tokens = int((passes == 1).sum())
         self.prompt_tokens = int(passes[passes > 1].sum())

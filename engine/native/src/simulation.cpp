@@ -10,6 +10,14 @@
 
 namespace gannet {
 
+namespace {
+
+std::vector<std::uint32_t> passes_of(const RoutingLog& log) {
+    return log.passes.empty() ? std::vector<std::uint32_t>(log.n_tokens(), 1) : log.passes;
+}
+
+}  // namespace
+
 std::size_t RoutingLog::n_tokens() const {
     return selected.size() / (std::size_t{n_layers} * n_used);
 }
@@ -38,17 +46,19 @@ void RoutingLog::check() const {
     if (std::find(passes.begin(), passes.end(), 0U) != passes.end()) {
         throw std::invalid_argument("a pass of a routing log has no tokens");
     }
-    if (std::any_of(selected.begin(), selected.end(), bad) ||
-        std::any_of(predicted.begin(), predicted.end(), bad_guess)) {
+    bool out_of_range = false;
+    auto at = selected.begin();
+    for (const std::uint32_t rows : passes_of(*this)) {
+        const auto end = at + static_cast<std::ptrdiff_t>(rows * per_token);
+        out_of_range = out_of_range || (rows == 1 ? std::any_of(at, end, bad) : std::any_of(at, end, bad_guess));
+        at = end;
+    }
+    if (out_of_range || std::any_of(predicted.begin(), predicted.end(), bad_guess)) {
         throw std::invalid_argument("an expert of a routing log is out of range");
     }
 }
 
 namespace {
-
-std::vector<std::uint32_t> passes_of(const RoutingLog& log) {
-    return log.passes.empty() ? std::vector<std::uint32_t>(log.n_tokens(), 1) : log.passes;
-}
 
 // The experts that a layer selects for the tokens of a pass, each once, in order.
 std::vector<std::uint32_t> distinct(const RoutingLog& log, std::size_t first, std::uint32_t rows, std::uint32_t layer) {
@@ -58,6 +68,7 @@ std::vector<std::uint32_t> distinct(const RoutingLog& log, std::size_t first, st
     }
     std::sort(experts.begin(), experts.end());
     experts.erase(std::unique(experts.begin(), experts.end()), experts.end());
+    if (!experts.empty() && experts.back() == RoutingLog::kNone) experts.pop_back();
     return experts;
 }
 
@@ -158,7 +169,7 @@ class Replay {
         std::vector<double> weight(log_.n_experts, 0.0);
         for (std::uint32_t row = 0; row < rows; row++) {
             const std::uint16_t* chosen = log_.chosen(first + row, layer);
-            for (std::uint32_t k = 0; k < log_.n_used; k++) {
+            for (std::uint32_t k = 0; k < log_.n_used && chosen[k] != RoutingLog::kNone; k++) {
                 count[chosen[k]]++;
                 weight[chosen[k]] += policy_->decay(rows - 1 - row);
             }

@@ -26,7 +26,7 @@ struct RoutingLog {
     std::vector<std::uint16_t> selected;   // [token][layer][n_used]
     std::vector<std::uint16_t> predicted;  // [token][layer][distance - 1][rank], kNone where there is none
     // Tokens that were computed together, pass by pass: a decoded token is a pass of one, a prompt's ubatch one of
-    // many. Empty: every token is a pass of its own.
+    // many, whose selected may be kNone where a token did not reach the layer. Empty: every token is a pass of its own.
     std::vector<std::uint32_t> passes;
 
     std::size_t n_tokens() const;

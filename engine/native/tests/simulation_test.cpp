@@ -144,6 +144,14 @@ TEST_CASE("a prompt of more experts than slots runs in waves: each is read once,
         CHECK(simulate(log, with(policy, 16)).prompt_misses == 16);
     }
     CHECK(belady(log, with("", 3)).prompt_misses == 16);
+    RoutingLog pruned = log;  // its last layer is left with the last token alone
+    for (std::size_t token = 0; token < 3; token++) {
+        for (std::size_t k = 0; k < 2; k++) pruned.selected[token * 4 + 2 + k] = RoutingLog::kNone;
+    }
+    CHECK(simulate(pruned, with("shipped", 16)).prompt_misses == 10);
+    CHECK(belady(pruned, with("", 16)).prompt_misses == 10);
+    pruned.passes = {1, 1, 1, 1};
+    CHECK_THROWS_AS(simulate(pruned, with("shipped", 16)), std::invalid_argument);
     log.passes = {4, 4};
     log.selected.insert(log.selected.end(), log.selected.begin(), log.selected.end());
     CHECK(simulate(log, with("shipped", 16)).prompt_misses == 16);
