@@ -18,7 +18,7 @@ RECENT_MODELS = 8
 LOAD_TRIES = 5
 LOAD_AGAIN_MS = 150
 HTTP_NOT_FOUND = 404
-TUNING = "tuning_in_progress"
+TUNING, LOADING = "tuning_in_progress", "load_in_progress"
 DEMO_CACHE_BYTES = 8 << 20
 """Cache of the built-in demo model: small on purpose, so that hits, stalls and the heat map have something to show."""
 DEMO_VARIABLE = "GANNET_DEMO_MODEL"
@@ -184,13 +184,16 @@ class EngineSession(QObject):
         """Ask for the load.
 
         Asked again is what is true for a moment only: "not found" while the engine has not read yet which folder it may
-        use, and "a tuning is running" while the one that has just ended puts its things away.
+        use, and "a tuning is running" while the one that has just ended puts its things away. A load that goes on, such
+        as that after a tuning, gives way to this one.
         """
         model = self.wanted
         call = self.client.load(model, self.settings())
 
         def refused(problem: EngineProblem) -> None:
-            passing = problem.status == HTTP_NOT_FOUND or problem.code == TUNING
+            passing = problem.status == HTTP_NOT_FOUND or problem.code in (TUNING, LOADING)
+            if problem.code == LOADING:
+                self.client.cancel_load()
             if passing and tries > 1 and model == self.wanted and self.client.state.listening:
                 QTimer.singleShot(LOAD_AGAIN_MS, self, lambda: self._request_load(tries - 1))
             else:
