@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from installer.places import PORTABLE, project
-from tools.checkout.places import WINDOWS
+from tools.checkout.places import WINDOWS, DevError
 from tools.checkout.programs import logged
 from tools.checkout.steps import ENGINE_PACKAGE
 
@@ -71,7 +71,19 @@ def unpack(log: Path) -> None:
 
 
 def compile_libraries(log: Path, vulkan: bool) -> None:
-    """Configure and build llama.cpp and every backend."""
+    """Configure and build llama.cpp and its CPU backends, then the Vulkan backend if it is wanted.
+
+    Packages are made without that one where it cannot be built: a line says so.
+    """
+    _compile(log, vulkan=False)
+    if vulkan:
+        try:
+            _compile(log, vulkan=True)
+        except DevError as error:
+            print(f"dev:   no Vulkan backend: {error}", file=sys.stderr)
+
+
+def _compile(log: Path, vulkan: bool) -> None:
     definitions = [f"-D{name}={value}" for name, value in options(vulkan).items()]
     generator = () if WINDOWS else ("-G", "Ninja")
     logged(log, "cmake", "-S", source() / "vendor" / "llama.cpp", "-B", LIBRARIES, *generator, *definitions)

@@ -195,14 +195,14 @@ class System:
                     used += (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
         return used
 
-    def answers(self) -> list[str]:
-        """The texts of the finished answers in the user's chats."""
+    def answers(self, finished: bool = True) -> list[str]:
+        """The texts of the answers in the user's chats; also of those that are being given, if not `finished`."""
         store = self.root / self.home.lstrip("/") / ".local/share/Gannet/conversations.sqlite"
         if not store.exists():
             return []
         with contextlib.closing(sqlite3.connect(store, timeout=10)) as connection:
-            finished = "role='assistant' AND status<>'partial'"
-            rows = connection.execute(f"SELECT text FROM message WHERE {finished} ORDER BY id")
+            kind = "role='assistant' AND status<>'partial'" if finished else "role='assistant'"
+            rows = connection.execute(f"SELECT text FROM message WHERE {kind} ORDER BY id")
             return [str(row[0]) for row in rows]
 
     def files(self) -> set[str]:

@@ -29,6 +29,8 @@ HARD_PLACES: dict[str, dict[str, Any]] = {
 }
 USERS_DATA = (".local/share/Gannet", ".config/Gannet", ".local/state/Gannet", ".cache")
 ANSWER_SECONDS = 90
+FIRST_WORDS = 20
+"""Characters of an answer that show that it is being given."""
 SETTLE_SECONDS = 4
 COMPOSER = (0.6, 0.91)
 """Where in the window a message is typed, as shares of its width and height."""
@@ -65,16 +67,18 @@ class Show:
         if not there:
             raise NoWindowError
 
-    def chat(self, text: str, step: str) -> None:
-        """Type a message and wait for the whole answer."""
-        before = self.system.answers()
+    def chat(self, text: str, step: str, finished: bool = True) -> None:
+        """Type a message and wait for the whole answer, or for its first words."""
+        before = self.system.answers(finished)
         time.sleep(SETTLE_SECONDS)
         self.screen.click("Gannet", *COMPOSER)
         self.screen.type(text)
         end = time.monotonic() + ANSWER_SECONDS
-        while time.monotonic() < end and len(self.system.answers()) <= len(before):
+        answers: list[str] = []
+        enough = 0 if finished else FIRST_WORDS
+        while time.monotonic() < end and not (answers and len(answers[-1]) > enough):
             time.sleep(0.5)
-        answers = self.system.answers()[len(before) :]
+            answers = self.system.answers(finished)[len(before) :]
         self.picture(step)
         self.check(
             "an answer came and is kept",
@@ -123,7 +127,7 @@ class Show:
         self.quit()
         if model:
             self.window([model], limit="2G")
-            self.chat("Once upon a time", "4-streaming-in-2-GiB")
+            self.chat("Once upon a time", "4-streaming-in-2-GiB", finished=False)  # random weights: it has no end
             self.quit()
             self.generate(model, "900MiB", "2G")
 
