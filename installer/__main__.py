@@ -46,7 +46,7 @@ def steps(vulkan: bool) -> tuple[Step, ...]:
         Step(
             "portable-libraries",
             "llama.cpp for every processor generation",
-            "20 minutes on two cores, more with the Vulkan backend",
+            "20 to 40 minutes on two cores, more with the Vulkan backend",
             inputs=lambda: engine,
             action=lambda log: portable.compile_libraries(log, vulkan),
             ready=lambda: bool(portable.libraries()),
@@ -110,6 +110,11 @@ def make_bundle(vulkan: bool) -> None:
             again = True
     for name, size in bundle.sizes(BUNDLE).items():
         print(f"dev:   {name:<16} {size / 1e6:7.1f} MB")
+    if SYSTEM == "linux":
+        from installer.linux import needs
+
+        wanted = needs.needs(BUNDLE)
+        print(f"dev:   runs with glibc {wanted.glibc} and C++ library symbols {wanted.glibcxx} or later")
 
 
 def make_package(part: str) -> Path:
