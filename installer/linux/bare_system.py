@@ -33,6 +33,10 @@ DESKTOP = (  # what every desktop has: a toolkit with its libraries, OpenGL, fon
 )
 NOT_COUNTED = ("/proc/", "/sys/", "/dev/", "/run/", "/tmp/.X11-unix", "/var/lib/apt/", "/var/lib/dpkg/", "/var/cache/")
 CACHES = ("/var/log/", "/etc/ld.so.cache", "/usr/share/mime/", "/usr/share/applications/mimeinfo.cache")
+FINISHED = "SELECT text FROM message WHERE role='assistant' AND status<>'partial' ORDER BY id"
+BEGUN = """
+    SELECT text || coalesce((SELECT group_concat(piece.text, '') FROM piece WHERE piece.message = message.id), '')
+    FROM message WHERE role='assistant' ORDER BY id"""
 USER = 1000
 SESSION_BUS = f"unix:path=/run/user/{USER}/bus"
 
@@ -201,8 +205,7 @@ class System:
         if not store.exists():
             return []
         with contextlib.closing(sqlite3.connect(store, timeout=10)) as connection:
-            kind = "role='assistant' AND status<>'partial'" if finished else "role='assistant'"
-            rows = connection.execute(f"SELECT text FROM message WHERE {kind} ORDER BY id")
+            rows = connection.execute(FINISHED if finished else BEGUN)
             return [str(row[0]) for row in rows]
 
     def files(self) -> set[str]:
