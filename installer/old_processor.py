@@ -51,8 +51,8 @@ def run(engine: Path, model: Path, tokens: int, processor: str = "", ways: Seque
     start = time.monotonic()
     child = subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=env)
     library, program = "", ""
-    while child.poll() is None and not library:
-        library, program = mapped_library(child.pid), program_of(child.pid)
+    while child.poll() is None:  # every library is tried for a moment: the last one seen is the one that stayed
+        library, program = mapped_library(child.pid) or library, program_of(child.pid) or program
         time.sleep(0.02)
     out, err = child.communicate()
     seconds = time.monotonic() - start
