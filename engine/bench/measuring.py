@@ -124,12 +124,17 @@ def _census(task: Task, files: ModelFiles) -> Iterator[None]:
         return
     with tempfile.TemporaryDirectory() as folder:
         os.environ[HOME_VARIABLE] = folder
-        learning = dataclasses.replace(task, prompt_tokens=_CENSUS_TOKENS, tokens=_CENSUS_ANSWER)
-        with load(files, settings_of(learning, files)) as loaded:
-            # Far behind the prompt that is measured: other sentences of the same words.
-            text = passage_tokens(loaded.llama, _CENSUS_BEGIN + _CENSUS_TOKENS)[_CENSUS_BEGIN:]
-            list(answer(loaded, text, AnswerOptions(max_tokens=_CENSUS_ANSWER, temperature=0.0, ignore_end=True)))
+        _learn_census(task, files)
         yield
+
+
+def _learn_census(task: Task, files: ModelFiles) -> None:
+    """Read a text and leave its census. A function of its own: a name for the model would keep its cache in memory."""
+    learning = dataclasses.replace(task, prompt_tokens=_CENSUS_TOKENS, tokens=_CENSUS_ANSWER)
+    with load(files, settings_of(learning, files)) as loaded:
+        # Far behind the prompt that is measured: other sentences of the same words.
+        text = passage_tokens(loaded.llama, _CENSUS_BEGIN + _CENSUS_TOKENS)[_CENSUS_BEGIN:]
+        list(answer(loaded, text, AnswerOptions(max_tokens=_CENSUS_ANSWER, temperature=0.0, ignore_end=True)))
 
 
 def _answer(loaded: LoadedModel, prompt: Sequence[int], task: Task, begin: float) -> tuple[Finished, _Marks]:
