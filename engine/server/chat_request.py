@@ -56,7 +56,7 @@ def chat_request(body: ChatBody, settings: EngineSettings, client: str, seconds:
         prompt=chat_prompt(body),
         sampling=sampling_of(body, settings),
         max_tokens=body.max_completion_tokens or body.max_tokens,
-        stop=_stops(body),
+        stop=stops_of(body),
         top_logprobs=top,
         json_schema=_schema(body.response_format),
         reuse=body.cache_prompt is not False,
@@ -72,7 +72,7 @@ def completion_request(body: CompletionBody, settings: EngineSettings, client: s
         prompt=prompt,
         sampling=sampling_of(body, settings),
         max_tokens=body.max_tokens or 16,
-        stop=_stops(body),
+        stop=stops_of(body),
         top_logprobs=body.logprobs,
         json_schema=_schema(body.response_format),
         reuse=body.cache_prompt is not False,
@@ -81,7 +81,8 @@ def completion_request(body: CompletionBody, settings: EngineSettings, client: s
     )
 
 
-def _stops(body: SamplingBody) -> tuple[str, ...]:
+def stops_of(body: SamplingBody) -> tuple[str, ...]:
+    """Texts that end the answer; empty ones are left out."""
     stops = [body.stop] if isinstance(body.stop, str) else body.stop or []
     return tuple(stop for stop in stops if stop)
 

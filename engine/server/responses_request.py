@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from engine.server.chat_request import sampling_of
+from engine.server.chat_request import sampling_of, stops_of
 from engine.server.errors import bad_request
 from engine.server.request import AnswerRequest, ChatPrompt, Tool, ToolChoice
 from engine.server.responses_models import InputItem, InputPart, ResponsesBody, ResponsesTool
@@ -30,7 +30,7 @@ def responses_request(body: ResponsesBody, settings: EngineSettings, client: str
         prompt=responses_prompt(body),
         sampling=sampling_of(body, settings),
         max_tokens=body.max_output_tokens,
-        stop=tuple(stop for stop in ([body.stop] if isinstance(body.stop, str) else body.stop or ()) if stop),
+        stop=stops_of(body),
         top_logprobs=(body.top_logprobs or 0) if wants_logprobs else None,
         json_schema=_schema(body),
         reuse=body.cache_prompt is not False,
