@@ -174,11 +174,19 @@ def main(arguments: Sequence[str]) -> int:
     if unknown:
         parser.error(f"{', '.join(sorted(unknown))}: not for this system; it has bundle, {', '.join(PARTS)} and sums")
     try:
-        build(args.parts, portable.has_vulkan_tools() if args.vulkan is None else args.vulkan)
+        build(args.parts, with_vulkan() if args.vulkan is None else args.vulkan)
     except DevError as error:
         print(f"dev: {error}", file=sys.stderr)
         return 1
     return 0
+
+
+def with_vulkan() -> bool:
+    """Whether the Vulkan backend can be built here; says what is missing when it cannot."""
+    missing = portable.missing_for_vulkan()
+    if missing:
+        print(f"dev:   without the Vulkan backend, which needs {missing}")
+    return not missing
 
 
 def build(parts: Sequence[str], vulkan: bool) -> None:

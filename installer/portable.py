@@ -11,7 +11,7 @@ import os
 import shutil
 import sys
 import tarfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from installer.places import PORTABLE, project
@@ -31,6 +31,10 @@ OPTIONS: Mapping[str, str] = {
     "CMAKE_BUILD_WITH_INSTALL_RPATH": "ON",
     "CMAKE_INSTALL_RPATH": "@loader_path" if sys.platform == "darwin" else "$ORIGIN",
 }
+HEADER_FOLDERS = ("/usr/include", "/usr/local/include")
+YOUNGEST_USED = "VK_EXT_layer_settings"
+"""The youngest part of Vulkan's headers that ggml's backend uses without asking whether it is there."""
+GPU_FOLDER = "gpu"
 GPU_BACKENDS = ("vulkan", "metal", "cuda", "hip", "opencl", "sycl")
 
 
@@ -45,14 +49,24 @@ def source() -> Path:
     return PORTABLE / f"llama_cpp_python-{engine_version()}"
 
 
-def has_vulkan_tools() -> bool:
-    """Whether what the Vulkan backend is built with is there: the SDK, or Debian's shader compiler and headers."""
-    if os.environ.get("VULKAN_SDK"):
-        return True
-    return shutil.which("glslc") is not None and all(
-        any((Path(folder) / header).exists() for folder in ("/usr/include", "/usr/local/include"))
-        for header in ("vulkan/vulkan.h", "spirv/unified1/spirv.hpp")
-    )
+def missing_for_vulkan(include: Sequence[str] = HEADER_FOLDERS) -> str:
+    """What the Vulkan backend cannot be built without and is not there, in a few words; "" when nothing is missing.
+
+    Headers are looked for in the SDK that VULKAN_SDK names, else in the folders `include`.
+    """
+    sdk = os.environ.get("VULKAN_SDK", "")
+    folders = [Path(sdk, "include"), Path(sdk, "Include")] if sdk else [Path(folder) for folder in include]
+    programs = os.pathsep.join([*([str(Path(sdk, "bin"))] if sdk else []), os.environ.get("PATH", "")])
+    if shutil.which("glslc", path=programs) is None:
+        return "glslc, the compiler of shaders"
+    header = next((path for folder in folders if (path := folder / "vulkan" / "vulkan_core.h").is_file()), None)
+    if header is None:
+        return "Vulkan's headers"
+    if YOUNGEST_USED not in header.read_text("utf-8", "replace"):
+        return f"Vulkan's headers of version 1.3.272 or later ({header} is older)"
+    if not sdk and not any((folder / "spirv" / "unified1" / "spirv.hpp").is_file() for folder in folders):
+        return "SPIR-V's headers"
+    return ""
 
 
 def options(vulkan: bool) -> dict[str, str]:
@@ -91,7 +105,7 @@ def _compile(log: Path, vulkan: bool) -> None:
 
 
 def libraries() -> dict[str, Path]:
-    """The built libraries by their place in the package's `lib` folder; GPU backends go to `gpu`."""
+    """The built libraries by their place in the package's `lib` folder; GPU backends go to `GPU_FOLDER`."""
     suffixes = (".dll",) if WINDOWS else (".so", ".dylib")
     found = sorted(path for path in (LIBRARIES / "bin").rglob("*") if path.suffix in suffixes)
     return {place_of(path.name): path for path in found}
@@ -103,6 +117,6 @@ def link_files() -> list[Path]:
 
 
 def place_of(name: str) -> str:
-    """A library's path below `lib`: the engine loads what lies in `gpu` only to measure graphics cards."""
+    """A library's path below `lib`: the engine loads what lies in `GPU_FOLDER` only to measure graphics cards."""
     backend = name.removeprefix("lib").removeprefix("ggml-").partition(".")[0]
-    return f"gpu/{name}" if backend in GPU_BACKENDS else name
+    return f"{GPU_FOLDER}/{name}" if backend in GPU_BACKENDS else name

@@ -70,13 +70,17 @@ def base_system(release: str) -> Path:
 
 
 class System:
-    """A context manager: a running system of its own, one user with `home`, `model` bound below /models."""
+    """A context manager: a running system of its own, one user with `home`, `model` bound below /models.
+
+    `language`, `network` and further environment `variables` may be changed between two programs.
+    """
 
     def __init__(self, release: str, base: Path, home: str, model: Path | None) -> None:
         self.release, self._base, self.home = release, base, home
         self._model = model
         self.model = f"/models/{model.name}" if model else ""
         self.language, self.network = "C.UTF-8", True
+        self.variables: dict[str, str] = {}
 
     def __enter__(self) -> System:
         self._work = Path(tempfile.mkdtemp(prefix="gannet-show-"))
@@ -150,6 +154,7 @@ class System:
             "XDG_RUNTIME_DIR": f"/run/user/{USER}",
             "DBUS_SESSION_BUS_ADDRESS": SESSION_BUS,
             "DEBIAN_FRONTEND": "noninteractive",
+            **self.variables,
         }
         within = [str(ROOT / "tools" / "memlimit"), limit] if limit else []
         alone = [] if network else ["unshare", "-n", "sh", "-c", 'ip link set lo up; exec "$@"', "sh"]

@@ -34,7 +34,12 @@ def architecture() -> str:
 
 def package() -> Path:
     """Where the finished package goes."""
-    return DIST / f"{NAME}_{version()}_{architecture()}.deb"
+    return DIST / file_name(version())
+
+
+def file_name(number: str) -> str:
+    """The name of the package with that version."""
+    return f"{NAME}_{number}_{architecture()}.deb"
 
 
 def debian_version(text: str) -> str:
@@ -46,16 +51,16 @@ def debian_version(text: str) -> str:
     return text
 
 
-def control(depends: Sequence[str], installed_kib: int) -> str:
-    """The package's control file."""
+def control(depends: Sequence[str], helpful: Sequence[str], installed_kib: int, number: str) -> str:
+    """The control file of version `number`; `helpful` are packages of libraries that may be missing."""
     fields = {
         "Package": NAME,
-        "Version": debian_version(version()),
+        "Version": debian_version(number),
         "Architecture": architecture(),
         "Maintainer": MAINTAINER,
         "Installed-Size": str(installed_kib),
         "Depends": ", ".join(sorted({*depends, *ALSO_NEEDED})),
-        "Recommends": ", ".join(HELPFUL),
+        "Recommends": ", ".join(sorted({*helpful, *HELPFUL})),
         "Section": "science",
         "Priority": "optional",
         "Description": f"{summary()}\n{DESCRIPTION}",
@@ -65,15 +70,20 @@ def control(depends: Sequence[str], installed_kib: int) -> str:
 
 def build(entries: Sequence[tree.Entry], seconds: int) -> Path:
     """Make the .deb with every time inside set to `seconds`; returns it."""
+    return build_as(version(), entries, seconds, package())
+
+
+def build_as(number: str, entries: Sequence[tree.Entry], seconds: int, target: Path) -> Path:
+    """The same as version `number`, to any place."""
     if shutil.which("dpkg-deb") is None:
         raise DevError("a .deb needs dpkg-deb, which Debian and its relatives have")
     shutil.rmtree(STAGE, ignore_errors=True)
     tree.write(entries, STAGE / "usr", seconds)
     wanted = needs.needs(STAGE / "usr" / tree.PROGRAM_FOLDER)
-    depends = needs.debian_packages(wanted, needs.owners_here(wanted.libraries))
+    owners = needs.owners_here(wanted.libraries | wanted.optional)
+    depends, helpful = needs.debian_packages(wanted, owners), needs.debian_recommends(wanted, owners)
     kib = sum(entry.size for entry in entries) // 1024
-    write_control(STAGE, {"control": control(depends, kib), "md5sums": checksums(STAGE)})
-    target = package()
+    write_control(STAGE, {"control": control(depends, helpful, kib, number), "md5sums": checksums(STAGE)})
     target.parent.mkdir(parents=True, exist_ok=True)
     env = os.environ | {"SOURCE_DATE_EPOCH": str(seconds)}
     subprocess.run(

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 import subprocess
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from installer.portable import GPU_FOLDER
 from tools.checkout.places import DevError
 
 NOT_INSTALLED_HERE = {"libwayland-cursor.so.0": "libwayland-cursor0", "libwayland-egl.so.1": "libwayland-egl1"}
@@ -21,11 +22,15 @@ GCC_OF_GLIBCXX = {"3.4.29": "11", "3.4.30": "12", "3.4.31": "13.1", "3.4.32": "1
 
 @dataclass(frozen=True)
 class Needs:
-    """Names of the libraries (SONAMEs), and the highest symbol versions of the C and the C++ library."""
+    """Names of the libraries (SONAMEs), and the highest symbol versions of the C and the C++ library.
+
+    `optional`: what only the engine's GPU libraries need, which are left aside where it is missing.
+    """
 
     libraries: frozenset[str]
     glibc: str
     glibcxx: str
+    optional: frozenset[str] = frozenset()
 
 
 def programs_in(folder: Path) -> list[Path]:
@@ -43,8 +48,16 @@ def is_elf(path: Path) -> bool:
 def needs(folder: Path) -> Needs:
     """What all programs and libraries below `folder` need together and none of them is."""
     programs = programs_in(folder)
-    done = subprocess.run(["readelf", "-dVW", *programs], capture_output=True, text=True, check=False)
-    return read_needs(done.stdout, {path.name for path in programs})
+    own = {path.name for path in programs}
+    optional = [path for path in programs if path.parent.name == GPU_FOLDER]
+    whole = read_needs(what_readelf_says(programs), own)
+    always = read_needs(what_readelf_says([path for path in programs if path not in optional]), own).libraries
+    return Needs(always, whole.glibc, whole.glibcxx, whole.libraries - always)
+
+
+def what_readelf_says(programs: Sequence[Path]) -> str:
+    """The dynamic section and the symbol versions of each of them."""
+    return subprocess.run(["readelf", "-dVW", *programs], capture_output=True, text=True, check=False).stdout
 
 
 def read_needs(text: str, own: set[str]) -> Needs:
@@ -65,11 +78,20 @@ def numbers(version: str) -> tuple[int, ...]:
 def debian_packages(wanted: Needs, owners: Mapping[str, str]) -> list[str]:
     """Debian's dependencies, sorted; `owners` gives the package of each library."""
     at_least = {"libc6": wanted.glibc, "libstdc++6": GCC_OF_GLIBCXX.get(wanted.glibcxx, "")}
-    missing = sorted(wanted.libraries - set(owners))
+    names = _owners(wanted.libraries, owners)
+    return [f"{name} (>= {at_least[name]})" if at_least.get(name) else name for name in names]
+
+
+def debian_recommends(wanted: Needs, owners: Mapping[str, str]) -> list[str]:
+    """The packages of the optional libraries, sorted: recommended, not required."""
+    return _owners(wanted.optional, owners)
+
+
+def _owners(libraries: frozenset[str], owners: Mapping[str, str]) -> list[str]:
+    missing = sorted(libraries - set(owners))
     if missing:
         raise DevError(f"no Debian package here has {', '.join(missing)}: install it, or leave out what uses it")
-    names = sorted({owners[library] for library in wanted.libraries})
-    return [f"{name} (>= {at_least[name]})" if at_least.get(name) else name for name in names]
+    return sorted({owners[library] for library in libraries})
 
 
 def owners_here(libraries: Iterable[str]) -> dict[str, str]:

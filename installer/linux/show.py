@@ -1,6 +1,6 @@
 """Shows the Linux packages in a bare Debian, as a person meets them, with a picture of every step.
 
-    python -m installer.linux.show RELEASE PICTURES [--model FILE] [--show deb|run|places]...
+    python -m installer.linux.show RELEASE PICTURES [--model FILE] [--show deb|run|appimage|upgrade|places]...
 
 Needs root and Debian's debootstrap, xvfb, xdotool, openbox and imagemagick. A base system with what every desktop has
 is made once per release in build/portable/show; each show runs in an overlay over it, which is thrown away.
@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from installer.linux import deb
+from installer.linux import deb, upgrade
 from installer.linux.bare_system import System, base_system
 from installer.linux.screen import Screen
 from installer.places import package_file, version
@@ -58,12 +58,13 @@ class Show:
         self.screen.picture(f"{self.system.release}-{self.name}-{step}")
 
     def window(self, arguments: Sequence[str] = (), limit: str = "") -> None:
-        """Open the window by its menu entry, as a panel does."""
+        """Open the window by its menu entry, as a panel does; the AppImage, which has none, as a file manager does."""
         start = time.monotonic()
-        self.system.start(["gtk-launch", "gannet", *arguments], self.screen.display, limit)
+        opener = self.command(["gannet"]) if self.name == "appimage" else ["gtk-launch", "gannet"]
+        self.system.start([*opener, *arguments], self.screen.display, limit)
         there = self.screen.wait_for_window("Gannet", 60)
         took = f"after {time.monotonic() - start:.1f} s, {self.system.window_seconds():.1f} s of processor time"
-        self.check("the window opens by its menu entry", there, took, self.system.log()[-300:])
+        self.check("the window opens", there, took, self.system.log()[-300:])
         if not there:
             raise NoWindowError
 
@@ -104,8 +105,9 @@ class Show:
 
     def command(self, line: list[str]) -> list[str]:
         """A command line with the program where this package puts it."""
-        program = {"deb": "/usr/bin/gannet"}.get(self.name, f"{self.system.home}/.local/bin/gannet")
-        return [program, *line[1:]]
+        home = self.system.home
+        programs = {"deb": "/usr/bin/gannet", "appimage": f"{home}/{package_file('AppImage').name}"}
+        return [programs.get(self.name, f"{home}/.local/bin/gannet"), *line[1:]]
 
     def nothing_left(self, before: set[str]) -> None:
         """After the removal: no file but the user's data."""
@@ -166,6 +168,21 @@ def show_run(show: Show, model: str) -> None:
     show.nothing_left(before)
 
 
+def show_appimage(show: Show, model: str) -> None:
+    """The user starts the AppImage where it was saved, and deletes it. Without FUSE, which a bare system has not."""
+    system = show.system
+    before = system.files()
+    [program] = show.command(["gannet"])
+    system.put(package_file("AppImage"), program)
+    system.run(["chown", "wanda:", program], root=True)
+    system.run(["chmod", "u+x", program])
+    system.variables = {"APPIMAGE_EXTRACT_AND_RUN": "1"}
+    show.check("it says its version", system.run([program, "--version"]).stdout == f"gannet {version()}\n")
+    show.use(model)
+    system.run(["rm", program])
+    show.nothing_left(before)
+
+
 def show_places(show: Show, model: str) -> None:
     """A folder with spaces and umlauts below a Japanese home, read only, without network, in the C locale."""
     system = show.system
@@ -194,6 +211,8 @@ def show_places(show: Show, model: str) -> None:
 SHOWS: dict[str, tuple[Callable[[Show, str], None], str]] = {
     "deb": (show_deb, "/home/wanda"),  # tree: allow
     "run": (show_run, "/home/wanda"),  # tree: allow
+    "appimage": (show_appimage, "/home/wanda"),  # tree: allow
+    "upgrade": (upgrade.show_upgrade, "/home/wanda"),  # tree: allow
     "places": (show_places, "/home/東京"),
 }
 
@@ -209,7 +228,8 @@ def main(arguments: Sequence[str]) -> int:
     args.pictures.mkdir(parents=True, exist_ok=True)
     failures = []
     base = base_system(args.release)
-    for name in args.show or SHOWS:
+    built = [name for name in SHOWS if name != "appimage" or package_file("AppImage").is_file()]
+    for name in args.show or built:
         action, home = SHOWS[name]
         print(f"{args.release}: {name}", flush=True)
         with System(args.release, base, home, args.model) as system, Screen(args.pictures) as screen:

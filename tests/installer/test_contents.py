@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import tomllib
 from importlib.metadata import distribution
 from pathlib import Path
@@ -68,6 +70,36 @@ def test_the_engine_is_built_for_no_processor_in_particular() -> None:
     chosen = portable.options(vulkan=False)
     assert (chosen["GGML_NATIVE"], chosen["GGML_BACKEND_DL"], chosen["GGML_CPU_ALL_VARIANTS"]) == ("OFF", "ON", "ON")
     assert (chosen["GGML_VULKAN"], portable.options(vulkan=True)["GGML_VULKAN"]) == ("OFF", "ON")
+
+
+def test_what_the_vulkan_backend_lacks_is_named_one_by_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    sdk = tmp_path / "sdk"
+    program = sdk / "bin" / ("glslc.exe" if os.name == "nt" else "glslc")
+    monkeypatch.setenv("VULKAN_SDK", str(sdk))
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert "glslc" in portable.missing_for_vulkan()
+    program.parent.mkdir(parents=True)
+    program.write_text("")
+    program.chmod(0o755)
+    assert portable.missing_for_vulkan() == "Vulkan's headers"
+    header = sdk / "include" / "vulkan" / "vulkan_core.h"
+    header.parent.mkdir(parents=True)
+    header.write_text("#define VK_HEADER_VERSION 239\n")
+    assert str(header) in portable.missing_for_vulkan() and "1.3.272" in portable.missing_for_vulkan()
+    header.write_text("#define VK_EXT_layer_settings 1\n")
+    assert portable.missing_for_vulkan() == ""
+
+
+def test_without_an_sdk_the_systems_headers_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("VULKAN_SDK", raising=False)
+    monkeypatch.setattr(shutil, "which", lambda name, path: name)
+    header = tmp_path / "vulkan" / "vulkan_core.h"
+    header.parent.mkdir()
+    header.write_text("#define VK_EXT_layer_settings 1\n")
+    assert portable.missing_for_vulkan([str(tmp_path)]) == "SPIR-V's headers"
+    (tmp_path / "spirv" / "unified1").mkdir(parents=True)
+    (tmp_path / "spirv" / "unified1" / "spirv.hpp").write_text("")
+    assert portable.missing_for_vulkan([str(tmp_path)]) == ""
 
 
 def test_the_version_is_the_one_in_pyproject_and_every_packing_tool_is_pinned(repository: Path) -> None:

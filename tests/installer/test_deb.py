@@ -15,13 +15,14 @@ from tools.checkout.places import DevError
 
 
 def test_the_control_file_has_every_field_and_its_description_is_folded() -> None:
-    text = deb.control(["libc6 (>= 2.34)", "libdbus-1-3 (>= 1.9.14)"], 1234)
+    text = deb.control(["libc6 (>= 2.34)", "libdbus-1-3 (>= 1.9.14)"], ["libvulkan1"], 1234, "1.2rc1")
     fields = email.message_from_string(text)
     for name in ("Package", "Version", "Architecture", "Maintainer", "Description", "Section", "Priority"):
         assert fields[name]
-    assert fields["Package"] == "gannet"
+    assert (fields["Package"], fields["Version"]) == ("gannet", "1.2~rc1")
     assert fields["Installed-Size"] == "1234"
     assert "libc6 (>= 2.34), libdbus-1-3 (>= 1.9.14)" in fields["Depends"]
+    assert "libvulkan1" in fields["Recommends"].split(", ") and "libvulkan1" not in fields["Depends"]
     assert text.endswith("\n") and "\n\n" not in text
     head, *rest = text[text.index("Description:") :].splitlines()
     assert len(head) < 130
@@ -79,6 +80,25 @@ def test_what_a_bundle_needs_is_what_it_does_not_bring_and_the_newest_symbols_of
     assert found == needs.Needs(frozenset({"libgl.so.1", "libc.so.6"}), "2.34", "3.4.29")
     owners = {"libgl.so.1": "libgl1", "libc.so.6": "libc6"}
     assert needs.debian_packages(found, owners) == ["libc6 (>= 2.34)", "libgl1"]
+
+
+def test_what_only_a_gpu_library_needs_is_recommended_not_required(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Gannet must start where there is no graphics driver."""
+    wanted = {"libown.so": ["libother.so", "libc.so.6"], "libown-gpu.so": ["libother.so", "libdriver.so", "libown.so"]}
+    (tmp_path / "gpu").mkdir()
+    for place in ("libown.so", "gpu/libown-gpu.so"):
+        (tmp_path / place).write_bytes(b"\x7fELF")
+    version = "  0x0010:   Name: GLIBC_2.34  Flags: none\n"
+    said = {name: version + "".join(f" (NEEDED)  [{one}]\n" for one in needed) for name, needed in wanted.items()}
+    monkeypatch.setattr(needs, "what_readelf_says", lambda programs: "".join(said[path.name] for path in programs))
+    found = needs.needs(tmp_path)
+    assert sorted(found.libraries) == ["libc.so.6", "libother.so"]
+    assert sorted(found.optional) == ["libdriver.so"]
+    owners = {"libother.so": "other", "libc.so.6": "libc6", "libdriver.so": "libvulkan1"}
+    assert needs.debian_packages(found, owners) == ["libc6 (>= 2.34)", "other"]
+    assert needs.debian_recommends(found, owners) == ["libvulkan1"]
 
 
 def test_a_library_that_no_package_has_ends_the_build() -> None:

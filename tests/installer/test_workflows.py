@@ -37,3 +37,26 @@ def test_every_task_and_module_that_a_workflow_runs_is_there(workflow: Path, rep
     for module in re.findall(r"-m ((?:tools|installer)[\w.]*)", text):
         place = repository / module.replace(".", "/")
         assert place.with_suffix(".py").is_file() or (place / "__main__.py").is_file(), module
+
+
+def release_steps() -> list[str]:
+    """The steps of the job that makes packages, as they stand in the workflow."""
+    text = (FOLDER / "release.yml").read_text("utf-8")
+    job = text[text.index("\n  package:") : text.index("\n  release:")]
+    return re.split(r"\n      - ", job)[1:]
+
+
+def test_a_package_is_told_where_to_ask_for_a_newer_release_before_it_is_made() -> None:
+    """On every system, and with the repository that was tagged."""
+    steps = release_steps()
+    [number] = [index for index, step in enumerate(steps) if "installer.feed" in step]
+    [packed] = [index for index, step in enumerate(steps) if "python dev package" in step]
+    assert number < packed
+    assert "shell: bash" in steps[number] and "if:" not in steps[number]
+    assert '"$GITHUB_API_URL/repos/$GITHUB_REPOSITORY/releases/latest"' in steps[number]
+
+
+def test_no_step_of_a_job_stands_there_twice() -> None:
+    scripts = [step.partition("run:")[2].strip() for step in release_steps() if "run:" in step]
+    lines = [line.strip() for script in scripts for line in script.splitlines() if len(line.strip()) > 40]
+    assert len(lines) == len(set(lines))
