@@ -1,12 +1,15 @@
 """The model of the machine: what a setting would do, from what the probes measured and the model's header. Pure.
 
-A token's time has two parts that overlap: computing (experts and the always-used weights) and reading the experts
-that are not in memory. Reading takes the missed bytes, and the bytes read for wrong guesses, at the rate the drive
-gives at the queue depth that the settings keep up. How much of the shorter part hides behind the longer depends on
-how early reads begin. No engine can be faster than the longer of the two alone: the roofline.
+A token's time has two parts that overlap: computing (experts and the always-used weights) and reading the experts that
+are not in memory. Neither can be shorter than it is alone, which is the roofline; how near a token comes to the longer
+of the two depends on how early reads begin. Reading takes the missed bytes at the rate the drive gives at the queue
+depth that the settings keep up. What is read for wrong guesses is bytes and no time: guesses are read while the drive
+has nothing else to do (docs/architecture.md, "Guesses give way to demand"). Computing is slower while the drive writes
+into memory beside it.
 
-The constants below are measured (design of the engine: recall and hit rates on the synthetic 30B-A3B, which lie
-inside what is published for trained models); a tuning replaces the hit rate by the one it measures.
+The constants are fitted to docs/benchmarks.md, the 17.1 GB model on two cores: `lookahead` at 4000 and 6000 MiB of
+commit 8abafd890b (two runs a row) and `cache` of 8abafd890b and 4170d5832e. `tests/autotune/test_machine_measured.py`
+holds the model against those rows.
 """
 
 from __future__ import annotations
@@ -16,17 +19,33 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from autotune.facts import ModelFacts
+from autotune.hits import HitCurve
 from autotune.probes.drive import interpolate
 from autotune.result import DrivePoint
 
-_HITS = ((0.0, 0.0), (0.03, 0.15), (0.06, 0.28), (0.12, 0.45), (0.25, 0.78), (0.5, 0.95), (0.75, 0.99), (1.0, 1.0))
-"""(share of the experts in memory, share of look-ups found there) of a cache with aged use counts or LRU."""
-_EARLY = (0.35, 0.80, 0.88, 0.90, 0.90)
-"""By lookahead: how much of the shorter of computing and reading is hidden behind the longer."""
-_WASTE = (1.00, 1.12, 1.28, 1.42, 1.55)
-"""By lookahead: bytes read over bytes needed."""
-_IN_FLIGHT = (0.6, 1.0, 1.15, 1.25, 1.3)
-"""By lookahead: share of the read threads that are busy while there is something to read, above the demand."""
+_OVERLAP = (1.5, 2.4, 3.4, 3.5, 3.5)
+"""By lookahead: the exponent of the norm that joins computing and reading. 1: one after the other; large: the longer
+of them alone. 4 was not measured and is taken as 3."""
+_BESIDE = (0.06, 0.17, 0.17, 0.17, 0.17)
+"""By lookahead: how much longer computing takes while the drive writes into memory all the time (token less waiting,
+over "compute alone": 1.15 to 1.19 with early reads, 1.03 and 1.09 without, which read mostly while nobody computes)."""
+_WASTE = (0.0, 0.022, 0.035, 0.045, 0.045)
+"""By lookahead: bytes read for wrong guesses while the drive has time to spare, as a share of all bytes a token uses
+("read" less "missed": 17 to 22, 29, 29 to 45 MiB of 972)."""
+_WASTE_BUSY = 0.25
+"""On a drive without time to spare that many of them are read (11 MiB instead of 44): the bar is higher then."""
+_SPARE = 0.3
+"""Share of the time that a drive has to idle for the lowest bar (`LikelihoodSettings::idle_share_for_lowest`)."""
+_PARTS = 3.0
+"""Projections of an expert, each a read of its own."""
+_EARLY_READS = 2
+"""Guesses are started while fewer reads than this are going on (the default of `prefetch_depth`)."""
+_TRUST = 2.0
+"""A run says roughly how fast the drive was during it; more than this factor from the probe's rate is not believed."""
+_LEAST_MISSED = 0.001
+"""Of a token's bytes: a run that read nothing says that little is missed, not that any cache would do."""
+_MOST_READING = 0.98
+"""Of a token's time, what reading can take at most."""
 
 _BATCHED = 0.3
 """Computing a prompt's token in a large batch over computing a token alone (measured: 27 ms over 90 ms)."""
@@ -49,12 +68,17 @@ class Operating:
 
 @dataclass(frozen=True)
 class Expected:
-    """Seconds per token: in all, computing alone, reading alone. `hit_rate` 0 to 1."""
+    """Seconds per token: in all, computing alone, reading alone at the drive's best, waiting for reads.
+
+    `hit_rate` 0 to 1; `read_bytes` with those for wrong guesses.
+    """
 
     seconds: float
     compute_seconds: float
     read_seconds: float
+    stall_seconds: float
     hit_rate: float
+    read_bytes: float
 
     @property
     def tok_s(self) -> float:
@@ -69,36 +93,12 @@ class Expected:
 
 
 @dataclass(frozen=True)
-class HitCurve:
-    """Share of look-ups that find their expert, by the share of experts in memory; rising from 0 to 1."""
+class Observed:
+    """A measured run, per token: seconds in all, seconds of them that computing waited for the drive, bytes read."""
 
-    points: tuple[tuple[float, float], ...] = _HITS
-
-    def at(self, share: float) -> float:
-        """Hit rate at a share of experts in memory."""
-        return interpolate(self.points, min(1.0, max(0.0, share)))
-
-    def through(self, share: float, hit_rate: float) -> HitCurve:
-        """The same shape, with misses scaled so that the curve passes through a measured point."""
-        expected = 1.0 - self.at(share)
-        if expected <= 0 or not 0 < share < 1:
-            return self
-        factor = (1.0 - hit_rate) / expected
-        points = tuple((s, 1.0 - min(1.0, (1.0 - h) * factor) if s < 1 else 1.0) for s, h in self.points if s > 0)
-        return HitCurve(((0.0, 0.0), *points))
-
-    @staticmethod
-    def from_uses(uses: Sequence[Sequence[int]]) -> HitCurve:
-        """From a census (uses by layer and expert): what the most used experts of each layer alone would find."""
-        curve = [(0.0, 0.0)]
-        rows = [sorted(row, reverse=True) for row in uses if sum(row) > 0]
-        total = sum(sum(row) for row in rows)
-        if not total:
-            return HitCurve()
-        for tenth in range(1, 20):
-            share = tenth / 20
-            curve.append((share, sum(sum(row[: round(share * len(row))]) for row in rows) / total))
-        return HitCurve((*curve, (1.0, 1.0)))
+    token_s: float
+    stall_s: float
+    read_bytes: float
 
 
 @dataclass(frozen=True)
@@ -116,14 +116,26 @@ class MachineModel:
 
     def expect(self, at: Operating) -> Expected:
         """Time per token under these settings."""
-        facts, ahead = self.facts, min(at.lookahead, len(_EARLY) - 1)
-        share = at.cache_bytes / facts.experts_bytes if facts.experts_bytes else 1.0
-        hit_rate = self.hits.at(share) if facts.streamed else 1.0
+        hit_rate = self.hit_rate(at)
         compute = self.compute_seconds(at.threads)
-        missed = (1.0 - hit_rate) * facts.token_bytes
-        read = missed * _WASTE[ahead] / self.drive_bytes_s(self.queue_depth(at, hit_rate)) if missed > 0 else 0.0
-        seconds = compute + read - _EARLY[ahead] * min(compute, read)
-        return Expected(seconds, compute, missed / self.drive_bytes_s(32) if missed > 0 else 0.0, hit_rate)
+        missed = (1.0 - hit_rate) * self.facts.token_bytes
+        reading = missed / self.drive_bytes_s(self.queue_depth(at, hit_rate)) if missed > 0 else 0.0
+        working = compute + _of(_BESIDE, at) * min(compute, reading)
+        seconds = _joined(working, reading, at)
+        read_bytes = missed + self.wasted_bytes(at, 1.0 - reading / seconds) if missed > 0 else 0.0
+        fastest = missed / max((rate for _, rate in self.drive), default=self.drive_bytes_s(1))
+        return Expected(seconds, compute, fastest, seconds - working, hit_rate, read_bytes)
+
+    def hit_rate(self, at: Operating) -> float:
+        """Share of look-ups that find their expert in memory."""
+        if not self.facts.streamed or not self.facts.experts_bytes:
+            return 1.0
+        return self.hits.at(at.cache_bytes / self.facts.experts_bytes)
+
+    def wasted_bytes(self, at: Operating, idle: float) -> float:
+        """Bytes per token read for wrong guesses, where the drive idles for this share of the time."""
+        eager = _WASTE_BUSY + (1.0 - _WASTE_BUSY) * min(1.0, max(0.0, idle) / _SPARE)
+        return _of(_WASTE, at) * eager * self.facts.token_bytes
 
     def prompt_seconds(self, tokens: int, ubatch: int, at: Operating) -> float:
         """Seconds to compute a prompt: every step of `ubatch` tokens reads the experts that its tokens use."""
@@ -152,36 +164,62 @@ class MachineModel:
         return interpolate([(float(n), s) for n, s in sorted(self.compute)], threads)
 
     def queue_depth(self, at: Operating, hit_rate: float) -> float:
-        """Reads in flight on average: what a layer misses, at most what the read threads can hold."""
-        parts = 3.0  # projections, each a read of its own
-        missing = (1.0 - hit_rate) * self.facts.n_used * parts
-        return max(1.0, min(float(at.io_threads), missing * _IN_FLIGHT[min(at.lookahead, len(_IN_FLIGHT) - 1)]))
+        """Reads in flight on average while there are any, at most one for each read thread.
+
+        What a layer misses is asked for at once: n reads that end one after the other are (n + 1) / 2 on average.
+        """
+        missing = (1.0 - hit_rate) * self.facts.n_used * _PARTS
+        early = _EARLY_READS if at.lookahead > 0 else 1
+        return min(float(at.io_threads), max(early, (missing + 1.0) / 2))
 
     def drive_bytes_s(self, depth: float) -> float:
         """Bytes per second at a queue depth."""
         return max(1.0, interpolate([(float(d), r) for d, r in self.drive], depth)) if self.drive else 1e9
 
-    def calibrated(self, at: Operating, read_bytes_per_token: float | None, token_s: float | None) -> MachineModel:
-        """Agreeing with a measured run under `at` (None: not known).
+    def calibrated(self, at: Operating, seen: Observed) -> MachineModel:
+        """Agreeing with a measured run under `at`: hit rate, rate of the drive, computing.
 
-        The hit rate follows from the bytes read (not from the counted rate, which includes what was read early and was
-        read all the same); what then differs from the measured time is put down to computing, of which the probe
-        sees the experts' part only.
+        How long the drive must have worked follows from how long computing waited for it; the hit rate from the bytes
+        read (not from the counted one, which includes what was read early and was read all the same). A run as the
+        model expects it changes nothing.
         """
-        facts, ahead, model = self.facts, min(at.lookahead, len(_WASTE) - 1), self
-        if read_bytes_per_token is not None and facts.token_bytes and facts.experts_bytes:
-            hit_rate = max(0.0, 1.0 - read_bytes_per_token / (facts.token_bytes * _WASTE[ahead]))
-            model = replace(model, hits=model.hits.through(at.cache_bytes / facts.experts_bytes, hit_rate))
-        return model if token_s is None else model._computing(at, token_s)
+        share = at.cache_bytes / max(1, self.facts.experts_bytes)
+        if not self.facts.streamed or not 0 < share < 1:
+            return self._computing(at, seen.token_s, 0.0)
+        reading = _other(seen.token_s, seen.token_s - seen.stall_s, at)
+        missed = seen.read_bytes - self.wasted_bytes(at, 1.0 - reading / seen.token_s)
+        missed = max(missed, 0.5 * seen.read_bytes, _LEAST_MISSED * self.facts.token_bytes)
+        hit_rate = 1.0 - min(1.0, missed / self.facts.token_bytes)
+        model = replace(self, hits=self.hits.through(share, hit_rate))
+        missed = (1.0 - hit_rate) * self.facts.token_bytes
+        probed = missed / self.drive_bytes_s(self.queue_depth(at, hit_rate))
+        reading = min(max(reading, probed / _TRUST), probed * _TRUST, _MOST_READING * seen.token_s)
+        drive = tuple((depth, rate * probed / reading) for depth, rate in self.drive)
+        return replace(model, drive=drive)._computing(at, seen.token_s, reading)
 
-    def _computing(self, at: Operating, token_s: float) -> MachineModel:
-        """With computing made slower or faster by one factor, so that `at` is expected to take `token_s`."""
-        low, high = 0.2, 10.0
-        for _ in range(30):
-            factor = (low * high) ** 0.5
-            scaled = replace(self, compute=tuple((n, s * factor) for n, s in self.compute))
-            low, high = (factor, high) if scaled.expect(at).seconds < token_s else (low, factor)
-        return scaled
+    def _computing(self, at: Operating, token_s: float, reading: float) -> MachineModel:
+        """With computing made slower or faster by one factor, so that `at` takes `token_s` beside such reading."""
+        working = _other(token_s, reading, at)
+        beside = _of(_BESIDE, at)
+        alone = max(working / (1.0 + beside), working - beside * reading)
+        factor = alone / self.compute_seconds(at.threads)
+        return replace(self, compute=tuple((n, s * factor) for n, s in self.compute))
+
+
+def _of(by_lookahead: Sequence[float], at: Operating) -> float:
+    return by_lookahead[min(at.lookahead, len(by_lookahead) - 1)]
+
+
+def _joined(working: float, reading: float, at: Operating) -> float:
+    """Seconds of a token that computes for `working` and reads for `reading` seconds."""
+    longer, shorter, power = max(working, reading), min(working, reading), _of(_OVERLAP, at)
+    return longer * math.pow(1.0 + math.pow(shorter / longer, power), 1.0 / power) if longer > 0 else 0.0
+
+
+def _other(token_s: float, one: float, at: Operating) -> float:
+    """The other part of a token's time."""
+    power = _of(_OVERLAP, at)
+    return token_s * math.pow(1.0 - math.pow(min(1.0, max(0.0, one / token_s)), power), 1.0 / power)
 
 
 def machine_model(

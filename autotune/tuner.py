@@ -20,7 +20,8 @@ from autotune.candidates import candidates, operating
 from autotune.control import CancelledError, Control, never
 from autotune.facts import ModelFacts, facts_of
 from autotune.fingerprint import engine_parts, fingerprint, machine_parts, model_parts
-from autotune.machine import HitCurve, MachineModel, Operating, machine_model
+from autotune.hits import HitCurve
+from autotune.machine import MachineModel, Observed, Operating, machine_model
 from autotune.pace import (
     BASELINE_SHARE,
     CONFIRM_SHARE,
@@ -208,9 +209,10 @@ class Tuning:
         seconds = [s for run in runs for s in run.seconds]
         if not seconds:
             raise BenchTimeoutError("not one token was computed in the time there was")
-        read_bytes = fmean(r.read_bytes_per_token for r in runs)
-        model = model.calibrated(self._operating({}, loaded), read_bytes, fmean(seconds))
         token_s, automatic = fmean(seconds), self._automatic(loaded)
+        stall_s = fmean(r.stall_ms_per_token for r in runs) / 1e3
+        seen = Observed(token_s, stall_s, fmean(r.read_bytes_per_token for r in runs))
+        model = model.calibrated(self._operating({}, loaded), seen)
         self._machine = _Machine(
             loaded, prepared.prompts, prepared.prompt_tok_s, model, token_s, 1.0 / guess, automatic
         )
@@ -386,9 +388,10 @@ class Tuning:
             self._arms[verdict.best].ratio = verdict.ratio
         at = self._operating(winner.changes, machine.loaded)
         speed = winner.public().decode_tok_s
-        model = self._with_census(machine.model).calibrated(
-            at, winner.read_bytes(), 1.0 / speed.middle if speed else None
-        )
+        model = self._with_census(machine.model)
+        if speed is not None:
+            seen = Observed(1.0 / speed.middle, (winner.stall_ms() or 0.0) / 1e3, winner.read_bytes() or 0.0)
+            model = model.calibrated(at, seen)
         tuned = Tuned(
             base=self._base,
             chosen=winner.changes,

@@ -23,7 +23,10 @@ Speed = Callable[[Mapping[str, Any]], float]
 
 @dataclass
 class SimulatedBench:
-    """`token_s` gives seconds per token for settings. `faults` may raise for settings, or return other tokens."""
+    """`token_s` gives seconds per token for settings, half of them waited; each token reads `read_bytes`.
+
+    `fault` may raise for settings, or return other tokens.
+    """
 
     token_s: Speed
     noise: float = 0.03
@@ -31,6 +34,7 @@ class SimulatedBench:
     cache_bytes: int = 4 << 30
     load_s: float = 1.0
     prompt_s: float = 3.0
+    read_bytes: float = 2e8
     fault: Callable[[Mapping[str, Any]], tuple[int, ...] | None] = lambda _settings: None
     now: float = 0.0
     closed: bool = False
@@ -68,7 +72,7 @@ class SimulatedBench:
         self.now += sum(seconds) + 0.2
         ids = other or tuple(range(100 * prompt, 100 * prompt + len(seconds) + 1))
         stall = 1e3 * self.token_s(settings) / 2
-        return Run(ids, tuple(seconds), 0.1, 0.8, stall, 2e8, self.cache_bytes, 6 << 30, 0.0)
+        return Run(ids, tuple(seconds), 0.1, 0.8, stall, self.read_bytes, self.cache_bytes, 6 << 30, 0.0)
 
     def turn(
         self, path: Path, settings: Mapping[str, Any], prompt_tokens: int, tokens: int, limit_s: float, control: Control

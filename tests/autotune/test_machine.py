@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from autotune.facts import ModelFacts
-from autotune.machine import HitCurve, MachineModel, Operating, machine_model
+from autotune.hits import HitCurve
+from autotune.machine import MachineModel, Observed, Operating, machine_model
 from tests.autotune.simulated import FAST_DRIVE, SLOW_DRIVE, drive_points
 
 GIB = 1 << 30
@@ -39,11 +40,22 @@ def test_no_setting_is_expected_to_beat_the_roofline(fast: MachineModel, slow: M
                 assert expected.tok_s <= expected.roofline_tok_s * 1.0001
 
 
-def test_reading_ahead_pays_on_a_fast_drive_and_far_ahead_costs_on_a_slow_one(
+def test_reading_ahead_pays_where_computing_can_hide_it_and_costs_nothing_on_a_slow_drive(
     fast: MachineModel, slow: MachineModel
 ) -> None:
-    assert fast.expect(point(lookahead=1)).tok_s > fast.expect(point(lookahead=0)).tok_s
-    assert slow.expect(point(lookahead=3)).tok_s < slow.expect(point(lookahead=1)).tok_s
+    """Guesses give way to demand: a drive that is never idle reads few of them, and none before what is waited for."""
+    assert fast.expect(point(lookahead=3)).tok_s > 1.1 * fast.expect(point(lookahead=0)).tok_s
+    assert slow.expect(point(lookahead=3)).tok_s >= slow.expect(point(lookahead=0)).tok_s
+    busy, idle = (fast.wasted_bytes(point(lookahead=3), share) for share in (0.0, 0.5))
+    assert 0 < busy < idle
+
+
+def test_computing_takes_longer_beside_a_drive_that_writes(fast: MachineModel) -> None:
+    """Else the speed of a smaller cache is promised too high: it has more to read beside."""
+    part = fast.expect(point(cache_gib=6, lookahead=3))
+    assert part.seconds - part.stall_seconds > 1.04 * part.compute_seconds
+    assert part.stall_seconds < 0.01 * part.seconds
+    assert fast.expect(point(cache_gib=16)).seconds == pytest.approx(fast.compute_seconds(2))
 
 
 def test_more_threads_than_cores_are_expected_to_hurt(fast: MachineModel) -> None:
@@ -55,11 +67,35 @@ def test_one_read_thread_gets_what_the_drive_gives_one(slow: MachineModel) -> No
     assert slow.expect(point(io_threads=1)).tok_s < slow.expect(point(io_threads=4)).tok_s
 
 
-def test_calibrating_reproduces_the_measured_run(fast: MachineModel) -> None:
-    at = point()
-    model = fast.calibrated(at, read_bytes_per_token=285e6, token_s=0.25)
-    assert model.expect(at).seconds == pytest.approx(0.25, rel=0.01)
-    assert model.expect(point(cache_gib=6)).tok_s > model.expect(at).tok_s
+@pytest.mark.parametrize("lookahead", range(5))
+@pytest.mark.parametrize(("stall_s", "read"), [(0.15, 285e6), (0.02, 60e6), (0.24, 900e6), (0.001, 200e6), (0.0, 0.0)])
+def test_calibrating_reproduces_the_measured_run(
+    fast: MachineModel, slow: MachineModel, lookahead: int, stall_s: float, read: float
+) -> None:
+    at = point(lookahead=lookahead)
+    for uncalibrated in (fast, slow):
+        model = uncalibrated.calibrated(at, Observed(0.25, stall_s, read))
+        assert model.expect(at).seconds == pytest.approx(0.25, rel=0.01)
+        assert model.expect(point(cache_gib=6, lookahead=lookahead)).tok_s >= model.expect(at).tok_s
+
+
+@pytest.mark.parametrize("lookahead", range(5))
+@pytest.mark.parametrize("cache_gib", [1, 4, 8])
+def test_a_run_that_is_as_expected_teaches_nothing(fast: MachineModel, cache_gib: float, lookahead: int) -> None:
+    """Else the model wanders off with every arm that confirms it."""
+    at = point(cache_gib=cache_gib, lookahead=lookahead)
+    expected = fast.expect(at)
+    seen = Observed(expected.seconds, expected.stall_seconds, expected.read_bytes)
+    again = fast.calibrated(at, seen)
+    for other in (point(), point(cache_gib=2, lookahead=0), point(threads=1, io_threads=1), at):
+        assert again.expect(other).seconds == pytest.approx(fast.expect(other).seconds, rel=0.02)
+
+
+def test_a_drive_that_a_run_shows_to_be_slower_than_its_probe_is_believed_up_to_a_factor(fast: MachineModel) -> None:
+    at = point(lookahead=3)
+    for stall_s in (0.12, 0.2):
+        seen = Observed(0.3, stall_s, 200e6)
+        assert 0.5 <= fast.calibrated(at, seen).drive_bytes_s(8) / fast.drive_bytes_s(8) < 1.0
 
 
 def test_a_model_that_fits_needs_no_drive(big_facts: ModelFacts) -> None:

@@ -270,16 +270,17 @@ def test_a_cache_made_small_on_purpose_is_given_up_for_the_automatic_one(
     assert all(preset.settings["cache_bytes"] != plan.layer_bytes for preset in found.result.presets)
 
 
+SMALL_BATCH = EngineSettings(ubatch=16, lookahead=1, context_length=2048, cache_bytes=1 << 20)
+SLOW_PROMPTS: dict[str, Any] = {"drive": SLOWEST_DRIVE, "cache_bytes": 1 << 20, "read_bytes": 3e5}
+
+
 def slow_steps(settings: Settings, tokens: int) -> float:
     """Every step of a prompt costs a second: the experts are read anew."""
     return -(-tokens // int(settings["ubatch"])) + 0.01 * tokens
 
 
 def test_small_prompt_batches_are_found_out_by_whole_turns(files: ModelFiles) -> None:
-    base = EngineSettings(ubatch=16, lookahead=1, context_length=2048, cache_bytes=1 << 20)
-    found = tuned(
-        files, lambda s: plausible(s) / 3, base, turn_prompt_s=slow_steps, drive=SLOWEST_DRIVE, cache_bytes=1 << 20
-    )
+    found = tuned(files, lambda s: plausible(s) / 3, SMALL_BATCH, turn_prompt_s=slow_steps, **SLOW_PROMPTS)
     assert found.result.chosen["ubatch"] >= 256
     assert "prompts are computed" in found.result.reason
     arm = next(a for a in found.result.arms if a.settings.get("ubatch") == found.result.chosen["ubatch"])
@@ -293,10 +294,7 @@ def test_a_prompt_batch_that_runs_out_of_memory_is_a_result(files: ModelFiles) -
         if settings["ubatch"] > 16:
             raise BenchCrashedError("it ran out of memory and was ended by the system")
 
-    base = EngineSettings(ubatch=16, lookahead=1, context_length=2048, cache_bytes=1 << 20)
-    found = tuned(
-        files, lambda s: 0.22, base, turn_prompt_s=slow_steps, drive=SLOWEST_DRIVE, cache_bytes=1 << 20, fault=crash
-    )
+    found = tuned(files, lambda s: plausible(s) / 3, SMALL_BATCH, turn_prompt_s=slow_steps, fault=crash, **SLOW_PROMPTS)
     assert "ubatch" not in found.result.chosen
     (crashed,) = [arm for arm in found.result.arms if arm.state is ArmState.CRASHED]
     assert "out of memory" in (crashed.error or "")
