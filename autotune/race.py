@@ -62,6 +62,7 @@ class Race:
     running: list[str] = field(default_factory=list)
     _seconds: dict[tuple[str, bool], dict[tuple[int, int], tuple[float, ...]]] = field(default_factory=dict)
     _blocks: int = 0
+    _next_prompt: int = 0
 
     def __post_init__(self) -> None:
         if len(set(self.arms)) != len(self.arms) or not self.arms:
@@ -87,19 +88,25 @@ class Race:
         return self._turns(self.running[:2] if self._blocks % 2 else self.running[1::-1], confirming=True)
 
     def _turns(self, arms: Sequence[str], *, confirming: bool) -> list[Turn]:
-        """Every arm on every prompt, arms in turn; two runs in a row never share a prompt.
+        """Every arm on every prompt, arms in turn, and the prompts always in the same cycle, from round to round.
 
-        So no run finds the experts that its own prompt has just brought into the cache.
+        So no run finds the experts that its own prompt has just brought into the cache, and for every run it is
+        equally long ago. Where the number of arms would give an arm the same prompts again, the arms move on by one.
         """
-        n = self.n_prompts
-        step = next((s for s in range(1, n) if s != (len(arms) - 1) % n and math.gcd(s, n) == 1), 1)
-        return [Turn(arm, (i + p * step) % n, confirming) for p in range(n) for i, arm in enumerate(arms)]
+        k, n = len(arms), self.n_prompts
+        common = math.gcd(k, n)
+        return [
+            Turn(arms[(i + p * common // n) % k], (self._next_prompt + p * k + i) % n, confirming)
+            for p in range(n)
+            for i in range(k)
+        ]
 
     def record(self, turn: Turn, token_seconds: Sequence[float]) -> None:
         """Note the seconds of each token of a run."""
         runs = self._seconds.setdefault((turn.arm, turn.confirming), {})
         number = sum(prompt == turn.prompt for prompt, _ in runs)
         runs[turn.prompt, number] = tuple(token_seconds)
+        self._next_prompt = (turn.prompt + 1) % self.n_prompts
 
     def drop(self, arm: str) -> None:
         """Take an arm that crashed or answered wrongly out of the race."""
