@@ -94,6 +94,11 @@ class ProcessBench:
         request = {"do": "run", "settings": dict(settings), "prompt": prompt, "tokens": tokens, "limit_s": limit_s}
         return self._ask(Run, request, control, limit_s + self._hang_seconds)
 
+    def go_on(self, settings: Mapping[str, Any], tokens: int, limit_s: float, control: Control) -> Run:
+        """Go on with the answer of the last run, under settings that may be others."""
+        request = {"do": "go_on", "settings": dict(settings), "tokens": tokens, "limit_s": limit_s}
+        return self._ask(Run, request, control, limit_s + self._hang_seconds)
+
     def turn(
         self, path: Path, settings: Mapping[str, Any], prompt_tokens: int, tokens: int, limit_s: float, control: Control
     ) -> Turned:

@@ -3,9 +3,9 @@
 A process of its own, so that an arm that runs out of memory ends this and not the tuning, and so that a cancelled
 tuning is over at once. It ends when its input does.
 
-Requests: `load` (path, settings), `prepare` (settings, limit_s), `run` (settings, prompt, tokens, limit_s), `turn`
-(path, settings, prompt_tokens, tokens, limit_s), `census`. A reply has the fields of the matching record below, or
-`error` with one line.
+Requests: `load` (path, settings), `prepare` (settings, limit_s), `run` (settings, prompt, tokens, limit_s), `go_on`
+(settings, tokens, limit_s), `turn` (path, settings, prompt_tokens, tokens, limit_s), `census`. A reply has the fields
+of the matching record below, or `error` with one line.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class Prepared:
 
 @dataclass(frozen=True)
 class Run:
-    """Reply to `run`. `seconds` of each token after the first, `tokens` with the first.
+    """Reply to `run` and `go_on`. `seconds` of each token after the first, `tokens` with the first.
 
     `load_s`: time of a new load that the settings needed, 0 where they are live.
     """
@@ -117,12 +117,13 @@ class Worker:
         self._loaded: LoadedModel | None = None
         self._path = Path()
         self._held: list[_Held] = []
+        self._said: list[int] = []  # prompt and answer of the last run
         self._cache_bytes: int | None = None  # as wanted for the last run
 
     def load(self, path: str, settings: Mapping[str, Any]) -> Loaded:
         """Load, or load again with other settings."""
         self.close()
-        self._path = Path(path)
+        self._path, self._said = Path(path), []
         wanted = _measured(settings)
         loaded = self._loaded = load(open_model(self._path), wanted)
         counted = loaded.telemetry()
@@ -194,8 +195,19 @@ class Worker:
             if again is None:
                 raise GannetError("the prompt could not be computed again in time")
             held.state = again.state
-        ids, times, _done, result = _answer(loaded, held.tokens, tokens, limit_s)
+        return self._measure(loaded, held.tokens, tokens, limit_s, load_s)
+
+    def go_on(self, settings: Mapping[str, Any], tokens: int, limit_s: float) -> Run:
+        """Go on with the answer of the last run, under `settings`, which may be others."""
+        loaded, load_s = self._with(settings)
+        if not self._said:
+            raise GannetError("there is no answer to go on with")
+        return self._measure(loaded, self._said, tokens, limit_s, load_s)
+
+    def _measure(self, loaded: LoadedModel, prompt: list[int], tokens: int, limit_s: float, load_s: float) -> Run:
+        ids, times, _done, result = _answer(loaded, prompt, tokens, limit_s)
         loaded.check()
+        self._said = [*prompt, *ids]
         return Run(
             tokens=tuple(ids),
             seconds=tuple(float(x) for x in np.diff(times)),
@@ -311,6 +323,7 @@ def serve(requests: IO[str], replies: IO[str]) -> None:
         "load": worker.load,
         "prepare": worker.prepare,
         "run": worker.run,
+        "go_on": worker.go_on,
         "turn": worker.turn,
         "census": worker.census,
     }

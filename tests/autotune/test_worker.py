@@ -51,6 +51,30 @@ def test_arms_give_the_same_answers_on_every_prompt_and_are_measured(tiny_model:
     assert len({tuple(r["tokens"]) for r in found}) > 1
 
 
+def test_an_answer_goes_on_under_other_settings_as_if_nothing_had_happened(tiny_model: Build) -> None:
+    """Two settings take turns within one answer to be compared: it must be the answer that one alone gives."""
+    load = {"do": "load", "path": str(tiny_model(Recipe())), "settings": SETTINGS}
+    prepare = {"do": "prepare", "settings": SETTINGS, "limit_s": 60}
+    run = {"do": "run", "settings": SETTINGS, "prompt": 1, "limit_s": 30}
+    more = {"do": "go_on", "limit_s": 30, "tokens": 3}
+    other = SETTINGS | {"io_threads": 2, "lookahead": 0, "prefetch_depth": 8}
+    early, *_, whole, first, second, third = ask(
+        more | {"settings": SETTINGS}, load, prepare, run | {"tokens": 11}, run | {"tokens": 3},
+        more | {"settings": other}, more | {"settings": SETTINGS},
+    )  # fmt: skip
+    assert "error" in early
+    assert first["tokens"] + second["tokens"] + third["tokens"] == whole["tokens"]
+    assert [len(r["seconds"]) for r in (first, second, third)] == [3, 3, 3]
+
+
+def test_after_a_new_load_there_is_no_answer_to_go_on_with(tiny_model: Build) -> None:
+    load = {"do": "load", "path": str(tiny_model(Recipe())), "settings": SETTINGS}
+    run = {"do": "run", "settings": SETTINGS, "prompt": 1, "tokens": 3, "limit_s": 30}
+    prepare = {"do": "prepare", "settings": SETTINGS, "limit_s": 60}
+    *_, late = ask(load, prepare, run, load, {"do": "go_on", "settings": SETTINGS, "tokens": 3, "limit_s": 30})
+    assert "no answer" in late["error"]
+
+
 def test_a_run_ends_at_its_limit_with_what_it_has(tiny_model: Build) -> None:
     *_, run = ask(
         {"do": "load", "path": str(tiny_model(Recipe())), "settings": SETTINGS},
