@@ -33,6 +33,9 @@ PHRASES = (
     "computing a prompt takes long here: only {n} of 3 are used",
     "there was no time to compare settings that need a new load",
     "no time was left to measure this: {what}",
+    "answers are computed on the processor: graphics cards are measured and not used",
+    "The time was too short to load the model and to measure it, so the settings stay as they were.",
+    "The tuning was cancelled; the settings stay as they were.",
 )  # fmt: skip
 """Whole sentences, as the tuner puts them together; a field called `what` is translated too."""
 
@@ -40,7 +43,8 @@ NAMES = (
     "Defaults", "automatic compute threads", "1 compute thread", "{n} compute threads", "automatic read threads",
     "1 read thread", "{n} read threads", "lookahead {n}", "automatic cache", "cache of {n} MiB",
     "{n} MiB of experts in VRAM", "read-ahead bar {n}", "automatic read-ahead bar", "1 early read", "{n} early reads",
-    "automatic early reads", "{n} layers on the graphics cards", "1 layer on the graphics cards", "prompt batch {n}",
+    "automatic early reads", "lookahead width {n}", "automatic lookahead width", "prompt batch {n}",
+    "{n} layers on the graphics cards", "1 layer on the graphics cards",
     "Memory bandwidth", "Expert compute", "Processor", "Drive", "Graphics cards", "Memory", "Kind of drive",
     "Bandwidth", "Compute", "Cores", "Gpus", "Volume",
 )  # fmt: skip

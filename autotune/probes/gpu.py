@@ -19,6 +19,8 @@ from autotune.probes.bandwidth import read_rate
 from autotune.probes.probe import Probe
 from engine.sizes import format_bytes
 
+NOT_USED = "answers are computed on the processor: graphics cards are measured and not used"
+"""Said of every machine that has a card, so that nobody takes the figures for a promise."""
 COPY_BYTES = 32 << 20
 COPY_SECONDS = 0.5
 U8 = 24  # ggml's I8
@@ -74,6 +76,8 @@ def probe_gpus(control: Control, kinds: tuple[int, ...] = (GPU, INTEGRATED_GPU))
     unused = () if found else cards
     if unused:
         notes.append(f"{', '.join(unused)}: there, but this build of the engine has no code for it")
+    if found or unused:
+        notes.append(NOT_USED)
     if why and not found:
         notes.append(why)
     return GpuResult(tuple(found), driver, unused, tuple(notes))

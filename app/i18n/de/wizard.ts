@@ -240,6 +240,14 @@
    <translation>Die Zeit war zu kurz für ein sicheres Ergebnis: {what} schien in {m} Vergleichen {n}-mal so schnell, darum bleiben die Einstellungen, wie sie waren.</translation>
   </message>
   <message>
+   <source>The time was too short to load the model and to measure it, so the settings stay as they were.</source>
+   <translation>Die Zeit war zu kurz, um das Modell zu laden und zu messen; die Einstellungen bleiben, wie sie waren.</translation>
+  </message>
+  <message>
+   <source>The tuning was cancelled; the settings stay as they were.</source>
+   <translation>Die Abstimmung wurde abgebrochen; die Einstellungen bleiben, wie sie waren.</translation>
+  </message>
+  <message>
    <source>There was nothing to compare, so the settings stay as they were.</source>
    <translation>Es gab nichts zu vergleichen, darum bleiben die Einstellungen, wie sie waren.</translation>
   </message>
@@ -276,6 +284,10 @@
    <translation>noch etwa {time}</translation>
   </message>
   <message>
+   <source>answers are computed on the processor: graphics cards are measured and not used</source>
+   <translation>Antworten rechnet der Prozessor: Grafikkarten werden gemessen und nicht benutzt</translation>
+  </message>
+  <message>
    <source>automatic cache</source>
    <translation>automatischer Cache</translation>
   </message>
@@ -286,6 +298,10 @@
   <message>
    <source>automatic early reads</source>
    <translation>automatische frühe Lesezugriffe</translation>
+  </message>
+  <message>
+   <source>automatic lookahead width</source>
+   <translation>automatische Breite der Vorausschau</translation>
   </message>
   <message>
    <source>automatic read threads</source>
@@ -318,6 +334,10 @@
   <message>
    <source>llama.cpp's version</source>
    <translation>die Version von llama.cpp</translation>
+  </message>
+  <message>
+   <source>lookahead width {n}</source>
+   <translation>Breite der Vorausschau {n}</translation>
   </message>
   <message>
    <source>lookahead {n}</source>

@@ -14,7 +14,7 @@ from autotune.probes import CORES, PROBES, Probe, read, run_probes
 from autotune.probes.bandwidth import probe_bandwidth
 from autotune.probes.compute import ComputeResult, probe_compute, thread_counts
 from autotune.probes.cores import CoresResult, probe_cores
-from autotune.probes.gpu import probe_gpus
+from autotune.probes.gpu import NOT_USED, probe_gpus
 from autotune.probes.memory import probe_memory
 from autotune.probes.volume import block_device, mount_of, probe_volume
 from engine.gguf import open_model
@@ -111,6 +111,7 @@ def test_a_device_of_ggml_is_measured_as_a_graphics_card_would_be() -> None:
     assert device.copy_bytes_s is not None
     assert device.copy_bytes_s > 1e7
     assert device.copy_contended_bytes_s is not None
+    assert NOT_USED in found.notes  # figures alone would look like a promise
 
 
 def test_no_graphics_card_is_a_normal_answer(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -123,6 +124,7 @@ def test_a_card_that_this_build_cannot_use_is_named(monkeypatch: pytest.MonkeyPa
     found = probe_gpus(Control(scale=0.05), kinds=(99,))
     assert found.unused == ("RTX 4090",)
     assert "RTX 4090" in found.notes[0]
+    assert NOT_USED in found.notes
 
 
 def test_ggml_says_which_vector_units_it_uses() -> None:
