@@ -355,9 +355,10 @@ bool ExpertStore::acquire_all(std::uint32_t layer, const std::uint32_t* experts,
     refused_ = false;
     while (pin(layer, experts, n, kAllParts, slots, n) < n) {
         unpin(slots, n);
-        const bool others = pins_ > 0 || queue_.serving_demand() + queue_.serving_prefetch() > 0;
+        // Reads in flight, other contexts' pins and a resize that is under way hold slots.
+        const bool others = pins_ > 0 || leaving_ > 0 || queue_.serving_demand() + queue_.serving_prefetch() > 0;
         if (refused_ && !others) return false;
-        const std::uint64_t seen = progress_;  // reads in flight and other contexts' pins hold slots
+        const std::uint64_t seen = progress_;
         slot_waiters_++;
         while (others && progress_ == seen) sleep_until_landed(lock);
         slot_waiters_--;

@@ -93,7 +93,7 @@ class ExpertStore {
     // Blocks until `done` says so; it is asked again whenever a read has landed.
     void wait_until(const std::function<bool()>& done);
     void release(const std::int32_t* slots, std::size_t n);
-    // Changes whenever a slot may have become free: a read landed or a pin was released.
+    // Changes whenever a slot may have become free: a read landed, a pin was released or memory given back.
     std::uint64_t progress() const;
     // Blocks until progress() is no longer what was `seen` before a failed acquire.
     void wait_progress(std::uint64_t seen);
@@ -254,6 +254,7 @@ class ExpertStore {
     std::uint64_t progress_ = 0;
     std::uint64_t pins_ = 0;          // of all slots
     std::uint32_t resizing_ = 0;      // calls of resize() that give memory back
+    std::uint32_t leaving_ = 0;       // slots whose memory is on its way back to the system
     bool refused_ = false;            // the system gave no memory the last time it was asked
     std::uint32_t slot_waiters_ = 0;  // threads that sleep until progress_ changes
     std::uint32_t waiters_ = 0;

@@ -30,10 +30,14 @@ bool ExpertStore::shrink_some() {
     for (Class& c : classes_) {
         std::unique_lock<std::mutex> lock(mutex_);
         const std::vector<std::uint32_t> taken = take_surplus(c, kShrinkStep);
+        leaving_ += static_cast<std::uint32_t>(taken.size());
         lock.unlock();
         for (const std::uint32_t id : taken) c.pool->discard(id - c.first);
         lock.lock();
+        leaving_ -= static_cast<std::uint32_t>(taken.size());
         uncommit(c, taken);
+        progress_++;
+        if (slot_waiters_ > 0) landed_.notify_all();
         more = more || (!taken.empty() && c.used > c.limit);
     }
     return more;

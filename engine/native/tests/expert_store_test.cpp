@@ -324,6 +324,24 @@ TEST_CASE("a layer waits for slots that another context holds, and gets them whe
     other.join();
 }
 
+TEST_CASE("a layer that needs the slots whose memory is just being given back waits for them, and gets them") {
+    Shape shape = Rig::small();
+    shape.n_layers = 1;
+    shape.part_bytes = {60000, 60000, 60000};
+    Rig rig(0, 2, false, shape);
+    const Experts all{0, 1, 2, 3, 4, 5, 6, 7};
+    for (int round = 0; round < 50; round++) {
+        const std::uint64_t whole = rig.store->resize(1U << 30);
+        CHECK(rig.run(0, all));
+        // Two of the eight slots stay: while the others are on their way out there are not four to be had.
+        std::thread control([&] { rig.store->resize(0); });
+        while (rig.store->used_bytes() == whole) std::this_thread::yield();
+        CHECK(rig.run(0, {1, 3, 5, 7}));
+        control.join();
+        CHECK(rig.store->used_bytes() <= 2 * whole / 8);
+    }
+}
+
 TEST_CASE("waiting for progress ends when a pin is released") {
     Rig rig(2);
     const Experts held{0};
