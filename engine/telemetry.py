@@ -63,7 +63,10 @@ class Telemetry:
 
 @dataclass(frozen=True)
 class ExpertMap:
-    """Per layer and expert: uses since the load, whether it is in memory, and the token of its last use."""
+    """Per layer and expert: uses since the load, whether it is in memory, and the token of its last use.
+
+    Tokens are counted from 1 since the load, those of prompts included; -1: never used.
+    """
 
     uses: tuple[tuple[int, ...], ...] = ()
     resident: tuple[tuple[bool, ...], ...] = ()
@@ -117,10 +120,11 @@ def snapshot(streamer: Streamer, answers: Telemetry, cache: CacheState | None) -
 
 def expert_map(streamer: Streamer) -> ExpertMap:
     """Uses and residency of every streamed expert, by layer in the order they run."""
-    uses = streamer.native.uses()
+    uses, last = streamer.native.uses(), streamer.native.last_uses()
     resident = streamer.native.resident_experts()
     rows = streamer.expert_rows()
     return ExpertMap(
         uses=tuple(tuple(uses[first : first + n]) for _, first, n in rows),
         resident=tuple(tuple(bool(r) for r in resident[first : first + n]) for _, first, n in rows),
+        last_use=tuple(tuple(token or -1 for token in last[first : first + n]) for _, first, n in rows),
     )

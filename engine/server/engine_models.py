@@ -94,7 +94,7 @@ class CacheAnswer(BaseModel):
 
 
 class ExpertMapAnswer(BaseModel):
-    """Per layer and expert: uses since the load, whether it is in memory, the token of its last use."""
+    """Per layer and expert: uses since the load, whether it is in memory, the token of its last use (-1: none)."""
 
     uses: list[list[int]]
     resident: list[list[bool]]

@@ -158,6 +158,7 @@ void bind_model(nb::module_& m) {
         .def("take_error", [](Model& self) { return self.store().take_error(); })
         .def("resident_experts", [](Model& self) { return as_bytes(self.store().resident()); })
         .def("uses", [](Model& self) { return self.store().uses(); })
+        .def("last_uses", [](Model& self) { return self.store().last_uses(); })
         .def("correct", &correct,
              "Adds up [N, r] times down [r, E] and bias [N] to a layer's router where it is applied early.")
         .def("enable_corrections", [](Model& self, bool on) { self.corrections().enable(on); })

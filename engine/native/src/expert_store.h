@@ -130,6 +130,7 @@ class ExpertStore {
     // By key: 1 when resident.
     std::vector<std::uint8_t> resident() const;
     std::vector<std::uint64_t> uses() const;
+    std::vector<std::uint64_t> last_uses() const;  // by key, as Residency's
 
   private:
     static constexpr Key kNone = ~Key{0};

@@ -86,6 +86,11 @@ std::vector<std::uint64_t> ExpertStore::uses() const {
     return residency_.uses();
 }
 
+std::vector<std::uint64_t> ExpertStore::last_uses() const {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return residency_.last_uses();
+}
+
 void ExpertStore::fail(const std::string& why) {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (error_.empty()) error_ = why;

@@ -81,6 +81,8 @@ class Residency {
     // Census: how often each expert was selected since construction, in rows, never decayed.
     // Indexed by key, n_layers * n_experts long.
     const std::vector<std::uint64_t>& uses() const { return uses_; }
+    // By key: the token of the last use, counted from 1 since construction, prompts' tokens included; 0 never.
+    const std::vector<std::uint64_t>& last_uses() const { return last_token_; }
 
     std::uint32_t n_layers() const { return n_layers_; }
     std::uint32_t n_experts() const { return n_experts_; }

@@ -44,6 +44,16 @@ TEST_CASE("ties go to the least recently used, then to the lower key") {
     CHECK_FALSE(r.worth(3) < r.worth(0));
 }
 
+TEST_CASE("the token of an expert's last use is known, counted over prompts too") {
+    Residency r(1, 4);
+    token(r, {0});
+    token(r, {1});
+    r.begin_prompt(10);
+    r.used(2, 1, r.decay(3));
+    token(r, {1});
+    CHECK(r.last_uses() == std::vector<std::uint64_t>{1, 13, 9, 0});
+}
+
 TEST_CASE("an unused prefetch leaves before anything that was ever used") {
     Residency r(1, 4);
     token(r, {0});
