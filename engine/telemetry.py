@@ -19,8 +19,10 @@ if TYPE_CHECKING:
 class Telemetry:
     """Counters since the load, then gauges of this moment. The only declaration of a counter.
 
-    `cache_bytes` is what the expert cache may hold now, `cache_most_bytes` what it may ever be; `cache_shrinks` and
-    `cache_grows` count how often it followed memory, `cache_reason` says why it has its size (`engine.elastic.Reason`).
+    `dense_seconds`, `expert_seconds`, `stall_seconds` and `predict_seconds` are parts of the time in graphs: together
+    they are all of it. `cache_bytes` is what the expert cache may hold now, `cache_most_bytes` what it may ever be;
+    `cache_shrinks` and `cache_grows` count how often it followed memory, `cache_reason` says why it has its size
+    (`engine.elastic.Reason`).
     """
 
     tokens_prompt: int = 0
@@ -75,7 +77,7 @@ class ExpertMap:
 
 _FIELDS = {f.name for f in fields(Telemetry)}
 # Native counters of time, in nanoseconds, by the field they become.
-_TIMES = {"read_seconds": "read_ns", "stall_seconds": "stall_ns", "expert_seconds": "expert_ns"}
+_TIMES = {"read_seconds": "read_ns", "stall_seconds": "stall_ns", "predict_seconds": "predict_ns"}
 
 
 def plain_snapshot(answers: Telemetry) -> Telemetry:
@@ -97,13 +99,14 @@ def snapshot(streamer: Streamer, answers: Telemetry, cache: CacheState | None) -
     }
     seconds: dict[str, Any] = {name: counted[source] / 1e9 for name, source in _TIMES.items()}
     dense = max(0, counted["compute_ns"] - counted["expert_ns"] - counted["predict_ns"]) / 1e9
+    experts = max(0, counted["expert_ns"] - counted["stall_ns"]) / 1e9  # the core counts their stalls with them
     return replace(
         answers,
         **values,
         **seconds,
         dense_seconds=dense,
+        expert_seconds=experts,
         recall=native.recall(),
-        predict_seconds=counted["predict_ns"] / 1e9,
         cache_bytes=native.cache_bytes,
         cache_used_bytes=native.used_bytes,
         cache_most_bytes=cache.most_bytes,

@@ -25,6 +25,15 @@ def used(demo_model: Path) -> Iterator[LoadedModel]:
         yield loaded
 
 
+def test_the_parts_of_the_time_are_the_whole(used: LoadedModel) -> None:
+    assert used.streamer is not None
+    whole = used.streamer.native.counters()["compute_ns"] / 1e9
+    now = used.telemetry()
+    assert now.stall_seconds > 0
+    parts = now.dense_seconds + now.expert_seconds + now.stall_seconds + now.predict_seconds
+    assert parts == pytest.approx(whole, rel=1e-3)
+
+
 def test_an_expert_that_was_used_has_a_token_of_its_last_use(used: LoadedModel) -> None:
     experts, now = used.expert_map(), used.telemetry()
     for uses, last in zip(experts.uses, experts.last_use, strict=True):
