@@ -21,6 +21,7 @@ from engine.memory import MemoryAvailable
 from engine.sizes import format_bytes
 
 _log = logging.getLogger(__name__)
+_AFTER_FAILURE_SECONDS = 0.25
 
 
 class ResizableCache(Protocol):
@@ -110,9 +111,14 @@ class CacheMonitor:
         return self._cache.cache_bytes
 
     def _run(self) -> None:
-        wait = 0.0
+        wait, failing = 0.0, False
         while not self._stop.wait(wait):
-            wait = self._look()
+            try:
+                wait, failing = self._look(), False
+            except (OSError, psutil.Error) as error:  # such as no file to be had for /proc: the next look may do better
+                if not failing:
+                    _log.warning("the expert cache cannot follow memory for now: %s", error)
+                wait, failing = _AFTER_FAILURE_SECONDS, True
 
     def _look(self, at_any_rate: bool = False) -> float:
         """Measure, and resize if need be; returns the seconds until the next look.

@@ -30,7 +30,7 @@ class MemoryAvailable:
 
 
 def memory_available() -> MemoryAvailable:
-    """Measure now. Never fails: without a readable limit the machine's figures count."""
+    """Measure now; without a readable limit the machine's figures count. Raises OSError if the system says nothing."""
     machine = psutil.virtual_memory()
     group = _groups.tightest() if sys.platform == "linux" else None
     return combine(machine.total, machine.available, group)

@@ -93,6 +93,26 @@ def test_a_shortage_is_answered_within_a_second_and_told() -> None:
     assert monitor.state.reason == "memory is short"
 
 
+def test_a_look_that_fails_is_not_the_last_one(caplog: pytest.LogCaptureFixture) -> None:
+    """Else a server that was out of files for a moment has a cache that never gives memory back again."""
+    cache, machine, failures = FakeCache(100 * MIB), Machine(120 * MIB), iter(range(3))
+    machine.held = lambda: cache.held_bytes
+
+    def measure() -> MemoryAvailable:
+        if next(failures, None) is not None:
+            raise OSError(24, "Too many open files")
+        return machine.measure()
+
+    monitor = CacheMonitor(cache, CacheBounds(MIB, 100 * MIB, 20 * MIB), measure)
+    machine.taken = 40 * MIB
+    monitor.start()
+    wait_until(lambda: cache.cache_bytes <= 60 * MIB)
+    monitor.stop()
+    assert [record.message for record in caplog.records].count(
+        "the expert cache cannot follow memory for now: [Errno 24] Too many open files"
+    ) == 1, "said once, not four times a second"
+
+
 def test_work_buffers_of_a_prompt_to_come_are_not_the_caches_to_take() -> None:
     cache, machine = FakeCache(0), Machine(100 * MIB)
     bounds = CacheBounds(MIB, 90 * MIB, 0)
