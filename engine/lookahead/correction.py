@@ -121,8 +121,8 @@ def load(path: Path, model: str, n_layers: int, n_experts: int, width: int) -> L
     except OSError as error:
         raise CorrectionError(f"{path}: cannot be read ({error.strerror or 'not a correction'})") from error
     except (
-        ValueError, KeyError, EOFError, TypeError, AttributeError, RecursionError, MemoryError, OverflowError,
-        zipfile.BadZipFile, zlib.error,
+        ValueError, KeyError, EOFError, TypeError, AttributeError, MemoryError, OverflowError, zipfile.BadZipFile,
+        zlib.error, RuntimeError,  # the last from zipfile too, about methods and passwords that it reads out of damage
     ) as error:  # fmt: skip
         raise CorrectionError(f"{path}: not used ({error}); make it again with gannet fit-lookahead") from error
     return correction

@@ -119,9 +119,11 @@ def load(path: Path) -> RoutingTrace:
         EOFError,
         TypeError,
         AttributeError,
-        RecursionError,
+        MemoryError,
+        OverflowError,
         zipfile.BadZipFile,
         zlib.error,
+        RuntimeError,  # of zipfile's too, about methods and passwords that it reads out of a damaged file
     ) as error:
         raise TraceError(f"{path}: not a trace file; record one with gannet trace") from error
     if not isinstance(header, dict) or header.get("format") != FORMAT or header.get("version") != VERSION:

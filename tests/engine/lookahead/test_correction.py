@@ -96,6 +96,22 @@ def test_a_damaged_file_is_one_line(tmp_path: Path, damage: str) -> None:
     assert "\n" not in str(caught.value)
 
 
+def test_a_flipped_bit_is_that_line_too_or_changes_nothing(tmp_path: Path) -> None:
+    """Whatever else it raised would keep the model from loading. In the archive's directory no sum guards the bytes."""
+    path = tmp_path / "c.npz"
+    correction().save(path)
+    whole = path.read_bytes()
+    refused = 0
+    for at in range(whole.index(b"PK\x01\x02"), len(whole)):
+        for bit in (0, 3, 5, 7):
+            path.write_bytes(whole[:at] + bytes([whole[at] ^ 1 << bit]) + whole[at + 1 :])
+            try:
+                load(path, MODEL, LAYERS, EXPERTS, WIDTH)
+            except CorrectionError:
+                refused += 1
+    assert refused > 100
+
+
 def test_a_failed_write_keeps_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     correction().save(tmp_path / "c.npz")
 
