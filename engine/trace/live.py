@@ -5,16 +5,19 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import os
+import shutil
 import threading
 from pathlib import Path
 from typing import BinaryIO, Literal, Protocol
 
 from engine.errors import GannetError
+from engine.sizes import format_bytes
 from engine.trace.journal import JournalHeader
 
 MOST_BYTES = 256 << 20  # of a file, unless told otherwise
 _PENDING_BYTES = 32 << 20  # copied aside and not written yet: 20,000 tokens of 48 layers, 8 experts, lookahead 1
 _WRITE_SECONDS = 0.25
+_LEFT_FREE = 512 << 20  # on the drive, beside a file that is full: many small recordings must not fill it either
 
 TraceState = Literal["recording", "full", "failed", "stopped"]
 
@@ -71,7 +74,7 @@ class LiveTrace:
         self._status = TraceStatus(path, "recording", 0, len(first_line), max_bytes, 0)
         self._lock = threading.Lock()
         self._stopping = threading.Event()
-        self._file = _create(path, first_line)
+        self._file = _create(path, first_line, max_bytes)
         tap.start_tap(header.n_used, header.distances, _PENDING_BYTES)
         self._thread = threading.Thread(target=self._run, name="trace", daemon=True)
         self._thread.start()
@@ -124,12 +127,16 @@ class LiveTrace:
             self._status = dataclasses.replace(self._status, **changes)  # type: ignore[arg-type]  # names are fields'
 
 
-def _create(path: Path, first_line: bytes) -> BinaryIO:
+def _create(path: Path, first_line: bytes, max_bytes: int) -> BinaryIO:
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     try:
         if path.exists():
             raise TraceExistsError(f"{path.name}: there is a trace of this name; choose another or remove it")
         path.parent.mkdir(parents=True, exist_ok=True)
+        free = shutil.disk_usage(path.parent).free
+        if free < max_bytes + _LEFT_FREE:
+            wanted = f"a trace of {format_bytes(max_bytes)} needs more than the {format_bytes(free)} that are free"
+            raise LiveTraceError(f"{path.parent}: {wanted}; remove old traces or allow less")
         file = os.fdopen(os.open(path, flags, 0o600), "wb")
         file.write(first_line)
         file.flush()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import shutil
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -118,6 +119,17 @@ def test_one_recording_at_a_time_and_never_over_a_file(loaded: LoadedModel, tmp_
     with pytest.raises(LiveTraceError, match="cannot be written"):
         loaded.stop_trace()
         loaded.start_trace(tmp_path / "first" / "below a file")
+
+
+def test_no_recording_begins_that_could_fill_the_drive(
+    loaded: LoadedModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    usage = shutil.disk_usage(tmp_path)._replace(free=600 << 20)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: usage)
+    with pytest.raises(LiveTraceError, match=r"256 MiB .* 600 MiB that are free; remove old traces"):
+        loaded.start_trace(tmp_path / "large")
+    assert list(tmp_path.iterdir()) == []
+    loaded.start_trace(tmp_path / "small", 64 << 20)
 
 
 def test_closing_the_model_completes_the_file(demo_model: Path, tmp_path: Path) -> None:
