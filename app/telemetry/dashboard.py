@@ -32,6 +32,13 @@ MEMORY_NAMES: dict[str, tuple[str, str, str]] = {
     "cache": ("plot_1", "Expert cache", "Experts kept in memory. Drag its end to change its size."),
     "free": ("pressed", "Free", "Not used by anybody."),
 }
+# By the engine's words for why the expert cache has its size; {most}: what it may be at most.
+REASONS: dict[str, str] = {
+    "start": "Unchanged since the model was loaded.",
+    "asked for": "This size was asked for.",
+    "memory is short": "Made smaller because other programs need memory; up to {most} when they no longer do.",
+    "memory is free": "Made larger because memory is free.",
+}
 TILE_WIDTH = 150
 BARS_EVERY = 5
 """Bars and their words follow every fifth snapshot: faster nobody can read them, and each change lays text out anew."""
@@ -164,7 +171,7 @@ class Dashboard(QWidget):
         self._memory.show_stretches(stretches)
         cache = int(number(self._snapshot, "cache_bytes"))
         self.memory_bar.set_sizes(self._total, cache, adjustable=cache > 0)
-        _set(self._memory_text, self._cache_text(cache) if cache else "")
+        _set(self._memory_text, f"{self._cache_text(cache)} {self._cache_reason()}".rstrip() if cache else "")
 
     def _refresh_prefetch(self) -> None:
         useful, late, wasted = (number(self._snapshot, f"prefetch_{name}") for name in ("useful", "late", "wasted"))
@@ -188,6 +195,11 @@ class Dashboard(QWidget):
         return tr("Expert cache {size}: about {range} of the experts found in memory.").format(
             size=size, range=expected
         )
+
+    def _cache_reason(self) -> str:
+        """Why the cache has its size; nothing where the engine gives no reason, or one of a newer version."""
+        reason = REASONS.get(str(self._snapshot.get("cache_reason", "")), "")
+        return tr(reason).format(most=size_text(int(number(self._snapshot, "cache_most_bytes")))) if reason else ""
 
     def resizeEvent(self, event: object) -> None:
         """As many tiles side by side as fit."""

@@ -144,6 +144,14 @@
    <translation>MB/s</translation>
   </message>
   <message>
+   <source>Made larger because memory is free.</source>
+   <translation>Vergrößert, weil Speicher frei ist.</translation>
+  </message>
+  <message>
+   <source>Made smaller because other programs need memory; up to {most} when they no longer do.</source>
+   <translation>Verkleinert, weil andere Programme Speicher brauchen; bis zu {most}, wenn sie ihn nicht mehr brauchen.</translation>
+  </message>
+  <message>
    <source>Measuring settings</source>
    <translation>Einstellungen werden gemessen</translation>
   </message>
@@ -292,6 +300,10 @@
    <translation>Dieses Modell hat keine Experten: Alles arbeitet für jedes Token.</translation>
   </message>
   <message>
+   <source>This size was asked for.</source>
+   <translation>Diese Größe wurde gewünscht.</translation>
+  </message>
+  <message>
    <source>Time each token waited for the SSD.</source>
    <translation>Zeit, die jedes Token auf die SSD wartete.</translation>
   </message>
@@ -302,6 +314,10 @@
   <message>
    <source>Tokens written per second while an answer is being written.</source>
    <translation>Geschriebene Token pro Sekunde, solange eine Antwort entsteht.</translation>
+  </message>
+  <message>
+   <source>Unchanged since the model was loaded.</source>
+   <translation>Unverändert, seit das Modell geladen wurde.</translation>
   </message>
   <message>
    <source>Used {n} times, {share} % of its layer</source>

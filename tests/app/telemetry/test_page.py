@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from PySide6.QtCore import QEvent, QObject, QPoint, QPointF, Qt
@@ -15,8 +15,10 @@ from pytestqt.qtbot import QtBot
 from app.engine_client import State
 from app.main import Program
 from app.models.shape import ModelShape
+from app.telemetry.dashboard import REASONS
 from app.telemetry.live import RATE_HZ, LiveFigures
 from app.telemetry.page import TelemetryPage
+from engine.elastic import Reason
 
 EXPERTS = {
     "uses": [[(layer * 7 + expert * 3) % 50 for expert in range(128)] for layer in range(48)],
@@ -172,6 +174,22 @@ def test_dragging_the_handle_chooses_a_cache_size_and_says_what_to_expect(page: 
     assert len(chosen) == 1 and abs(chosen[0] - ((4 << 30) - 100 / 800 * (16 << 30))) < 16 << 23
     qtbot.keyClick(bar, Qt.Key.Key_Right)
     assert chosen[1] > chosen[0]
+
+
+def test_the_memory_card_says_why_the_cache_has_its_size(page: TelemetryPage) -> None:
+    """Else a cache that followed memory looks as if the program had ignored the size that was chosen."""
+    board = page.dashboard
+
+    def text(reason: str) -> str:
+        board._until_bars = 0
+        board.refresh({**snapshot(5), "cache_reason": reason, "cache_most_bytes": 6 << 30}, 16 << 30)
+        return board._memory_text.text()
+
+    assert "4.3 GB" in text("start") and "Unchanged since the model was loaded." in text("start")
+    assert "other programs need memory; up to 6.4 GB" in text("memory is short")
+    assert "memory is free" in text("memory is free") and "asked for" in text("asked for")
+    assert set(REASONS) == set(get_args(Reason)), "every reason the engine can give has its words"
+    assert text("a reason of the future") == text("") and not text("").endswith(" ")
 
 
 def test_ten_updates_a_second_cost_little(page: TelemetryPage, program: Program, qtbot: QtBot) -> None:
