@@ -2,15 +2,16 @@
 
 #include <algorithm>
 
+#include "row_cut.h"
+
 namespace gannet {
 namespace {
 
 constexpr std::size_t kAlign = 64;
 constexpr std::size_t kNodesPerExpert = 10;  // tensors, views and leaves included
-// A chunk of weights that is read once wants to be long (decode_ops.cpp), one that is gone over again and
+// A chunk of weights that is read once wants to be long (kChunkBytes), one that is gone over again and
 // again must stay in the first-level cache beside the input rows.
 constexpr std::size_t kVectorsAtOnce = 4;
-constexpr std::int64_t kStreamedChunk = 220 << 10;
 constexpr std::int64_t kCachedChunk = 28 << 10;
 
 std::size_t padded(std::size_t n) {
@@ -146,7 +147,7 @@ void ExpertBatch::queue_ours() {
     chunks_ = 0;
     for (std::size_t i = 0; i < ours_; i++) {
         Entry& entry = entries_[i];
-        const std::int64_t bytes = rows_of(entry.expert) <= kVectorsAtOnce ? kStreamedChunk : kCachedChunk;
+        const std::int64_t bytes = rows_of(entry.expert) <= kVectorsAtOnce ? kChunkBytes : kCachedChunk;
         entry.chunk_rows = std::max<std::int64_t>(1, bytes / static_cast<std::int64_t>(w->nb[1]));
         entry.first_chunk = chunks_;
         chunks_ += static_cast<std::uint32_t>((w->ne[1] + entry.chunk_rows - 1) / entry.chunk_rows);

@@ -56,7 +56,7 @@ class ExpertBatch {
 
     ggml_backend_t cpu_;
     ggml_tensor* node_ = nullptr;
-    std::vector<std::uint32_t> first_;  // by expert: its first entry in order_
+    std::vector<std::uint32_t> first_;  // by expert: its first entry in source_ and target_
     std::vector<std::int32_t> source_;  // rows of the input, by expert
     std::vector<std::int64_t> target_;  // rows of the result, by expert
     std::vector<Entry> entries_;

@@ -16,7 +16,6 @@ ExpertIndex::ExpertIndex(std::vector<LayerSpec> layers) : layers_(std::move(laye
         n_experts_ = std::max(n_experts_, layer.n_experts);
         for (std::uint32_t p = 0; p < layer.parts.size(); p++) {
             by_name_[layer.parts[p].tensor] = {l, p};
-            expert_bytes_ += layer.parts[p].bytes * layer.n_experts;
         }
     }
 }

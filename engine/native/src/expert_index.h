@@ -40,15 +40,13 @@ class ExpertIndex {
 
     const std::vector<LayerSpec>& layers() const { return layers_; }
     std::uint32_t n_layers() const { return static_cast<std::uint32_t>(layers_.size()); }
-    std::uint32_t n_experts() const { return n_experts_; }        // of the widest layer
-    std::uint64_t expert_bytes() const { return expert_bytes_; }  // all experts of all layers
+    std::uint32_t n_experts() const { return n_experts_; }  // of the widest layer
     std::optional<PartRef> find(const std::string& tensor) const;
 
   private:
     std::vector<LayerSpec> layers_;
     std::unordered_map<std::string, PartRef> by_name_;
     std::uint32_t n_experts_ = 0;
-    std::uint64_t expert_bytes_ = 0;
 };
 
 }  // namespace gannet

@@ -216,7 +216,6 @@ bool ExpertStore::commit(Class& c, std::uint32_t id) {
     }
     c.uncommitted.pop_back();
     c.used++;
-    slots_[id].committed = true;
     return true;
 }
 
@@ -276,7 +275,7 @@ std::vector<std::uint32_t> ExpertStore::take_surplus(Class& c, std::uint32_t mos
 void ExpertStore::uncommit(Class& c, const std::vector<std::uint32_t>& taken) {
     for (const std::uint32_t id : taken) {
         if (slots_[id].touched) c.touched--;
-        slots_[id].committed = slots_[id].touched = false;
+        slots_[id].touched = false;
         c.uncommitted.push_back(id);
     }
 }

@@ -41,7 +41,6 @@ struct StoreSettings {
     bool direct = true;
     IoLimits limits;
     std::uint64_t prefetch_chunk_bytes = 512 << 10;
-    float prefetch_threshold = 0.2F;        // predictions less likely than this are not read
     std::uint64_t throttle_ns_per_mib = 0;  // slows every read down; for tests of slow drives
     std::function<void(Key)> before_read;   // called without the lock; lets tests hold the drive still
     ResidencySettings residency;
@@ -151,8 +150,7 @@ class ExpertStore {
         std::uint32_t in_flight = 0;
         bool speculative = false;  // bound by a prediction, not used yet
         bool doomed = false;       // to be freed when its reads in flight have ended
-        bool committed = false;
-        bool touched = false;  // something was read into it since it was committed: it holds memory
+        bool touched = false;      // something was read into it since it was committed: it holds memory
     };
     struct Held {
         std::uint32_t slot = 0;

@@ -4,7 +4,6 @@
 #include <cassert>
 #include <cmath>
 #include <stdexcept>
-#include <tuple>
 
 namespace gannet {
 
@@ -70,21 +69,6 @@ double Likelihood::prior(std::uint32_t distance, std::uint32_t rank) const {
     const double half_at = kHalfAt * n_used_ * std::pow(kHalfPerLayer, layers);
     const double width = std::max(kWidth * n_used_, 0.25);
     return std::pow(kCertain, layers + 1) / (1.0 + std::exp((rank + 0.5 - half_at) / width));
-}
-
-void order_guesses(std::vector<Guess>& guesses, const Likelihood& likelihood, std::uint32_t layer_now,
-                   double idle_share) {
-    const double bar = likelihood.bar(idle_share);
-    const auto hopeless = [&](const Guess& guess) {
-        return guess.layer <= layer_now || likelihood.probability(guess.distance, guess.rank) < bar;
-    };
-    guesses.erase(std::remove_if(guesses.begin(), guesses.end(), hopeless), guesses.end());
-    const auto order = [&](const Guess& guess) {
-        const std::uint32_t left = guess.layer - layer_now - 1;
-        const double priority = likelihood.priority(guess.distance, guess.rank, left);
-        return std::make_tuple(-priority, guess.layer, guess.rank, guess.key);
-    };
-    std::sort(guesses.begin(), guesses.end(), [&](const Guess& a, const Guess& b) { return order(a) < order(b); });
 }
 
 DriveIdle::DriveIdle(double memory_seconds) : memory_seconds_(memory_seconds) {

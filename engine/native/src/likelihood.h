@@ -2,20 +2,15 @@
 //
 // Only predictions that are not resident cost a read, and how often those come true falls steeply
 // with their rank and the distance they were made at. This keeps that precision as online counters,
-// orders the waiting list by it, and sets the bar by how idle the drive is.
+// gives each prediction its place in the waiting list, and sets the bar by how idle the drive is.
 //
-// Pure: no I/O, threads, clocks or ggml; every call is O(1) (order_guesses: O(n log n)). Not thread
-// safe. Use, on the prefetch path:
-//   at layer L, for each prediction (distance 1.., rank 0..) that is not resident: make a Guess;
-//   order_guesses(waiting, likelihood, L, idle.share()) drops what is not worth it and sorts;
-//   when a layer starts, resolved(distance, rank, selected) for every guess made for it, read or
-//   not: counting only those that were read would hide what a higher bar costs.
+// Pure: no I/O, threads, clocks or ggml; every call is O(1). Not thread safe. When a layer has chosen,
+// resolved() is to be called for every guess that was not resident, read or not: counting only those
+// that were read would hide what a higher bar costs.
 #pragma once
 
 #include <cstdint>
 #include <vector>
-
-#include "residency.h"
 
 namespace gannet {
 
@@ -66,20 +61,6 @@ class Likelihood {
     std::vector<Counter> counters_;  // [distance - 1][rank]
     std::vector<double> urgency_;    // by layers left
 };
-
-// One predicted expert that waits to be read.
-struct Guess {
-    Key key = 0;
-    std::uint32_t layer = 0;     // the layer it is for
-    std::uint32_t distance = 1;  // how many layers before it the guess was made
-    std::uint32_t rank = 0;      // 0 is the router's first choice
-};
-
-// Removes guesses that are not worth a read now or whose layer has run, and sorts the rest best
-// first; ties go to the nearer layer, then to the better rank, then to the lower key. layer_now is
-// the layer that runs now.
-void order_guesses(std::vector<Guess>& guesses, const Likelihood& likelihood, std::uint32_t layer_now,
-                   double idle_share);
 
 // The share of recent time in which the drive had room for more, fed by the reader in busy seconds.
 class DriveIdle {

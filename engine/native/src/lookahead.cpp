@@ -9,8 +9,6 @@
 namespace gannet {
 namespace {
 
-constexpr ggml_type kPacked = GGML_TYPE_Q8_0;
-
 thread_local std::vector<float> stream;
 thread_local ReadyVector vector;
 
@@ -51,12 +49,6 @@ const float* floats_at(const ggml_tensor* t) {
     return static_cast<const float*>(t->data);
 }
 
-float gated(Gating gating, float logit) {
-    if (gating == Gating::kSigmoid) return 1.0F / (1.0F + std::exp(-logit));
-    if (gating == Gating::kSqrtSoftplus) return std::sqrt(std::log1p(std::exp(logit)));
-    return logit;
-}
-
 }  // namespace
 
 Lookahead::Lookahead(ExpertStore& store, std::uint32_t distance, double bar)
@@ -68,16 +60,16 @@ void Lookahead::learn(std::uint32_t layer, const RouterSpec& router, std::uint32
     const ggml_to_float_t to_float = ggml_get_type_traits(router.matrix->type)->to_float;
     const std::int64_t width = router.matrix->ne[0];
     const bool is_float = router.matrix->type == GGML_TYPE_F32;
-    if ((!is_float && to_float == nullptr) || width % ggml_blck_size(kPacked) != 0) return;
+    if ((!is_float && to_float == nullptr) || width % ggml_blck_size(kPackedRouter) != 0) return;
     Layer& l = layers_[layer];
-    if (!RowKernel::find(kPacked, l.kernel)) return;
+    if (!RowKernel::find(kPackedRouter, l.kernel)) return;
     l.width = width;
     l.n_experts = static_cast<std::uint32_t>(router.matrix->ne[1]);
     l.n_used = std::min(n_used, l.n_experts);
     l.gating = router.gating;
     l.logit_bias = floats_of(router.logit_bias);
     l.select_bias = floats_of(router.select_bias);
-    l.row_bytes = ggml_row_size(kPacked, width);
+    l.row_bytes = ggml_row_size(kPackedRouter, width);
     l.scores.fill(std::vector<float>(l.n_experts));
     const std::vector<float> norm = floats_of(router.norm);
     l.inverse_norm = inverse_of(norm);
@@ -91,7 +83,7 @@ void Lookahead::learn(std::uint32_t layer, const RouterSpec& router, std::uint32
             to_float(source, row.data(), width);
         }
         for (std::size_t i = 0; i < norm.size(); i++) row[i] *= norm[i];
-        cpu_library().type_traits(kPacked)->from_float(row.data(), l.matrix.data() + e * l.row_bytes, width);
+        cpu_library().type_traits(kPackedRouter)->from_float(row.data(), l.matrix.data() + e * l.row_bytes, width);
     }
 }
 

@@ -17,12 +17,6 @@ const ggml_tensor* unreshaped(const ggml_tensor* t) {
     return t;
 }
 
-float gated(Gating gating, float logit) {
-    if (gating == Gating::kSigmoid) return 1.0F / (1.0F + std::exp(-logit));
-    if (gating == Gating::kSqrtSoftplus) return std::sqrt(std::log1p(std::exp(logit)));
-    return logit;
-}
-
 float element(const ggml_tensor* vector, std::int64_t i) {
     return static_cast<const float*>(vector->data)[i];
 }

@@ -9,8 +9,6 @@
 namespace gannet {
 namespace {
 
-constexpr ggml_type kPacked = GGML_TYPE_Q8_0;  // what the lookahead keeps its routers in
-
 thread_local std::vector<float> reduced;
 
 }  // namespace
@@ -21,10 +19,12 @@ RouterCorrection::RouterCorrection(std::vector<float> up, const std::vector<floa
       width_(static_cast<std::int64_t>(width)),
       up_(std::move(up)),
       bias_(std::move(bias)),
-      row_bytes_(ggml_row_size(kPacked, width_)) {
+      row_bytes_(ggml_row_size(kPackedRouter, width_)) {
     down_.resize(rank_ * row_bytes_);
     for (std::size_t r = 0; r < rank_; r++) {
-        cpu_library().type_traits(kPacked)->from_float(down.data() + r * width, down_.data() + r * row_bytes_, width_);
+        cpu_library()
+            .type_traits(kPackedRouter)
+            ->from_float(down.data() + r * width, down_.data() + r * row_bytes_, width_);
     }
 }
 
@@ -50,7 +50,7 @@ void RouterCorrections::set(std::uint32_t layer, std::uint32_t distance, std::ve
     }
     const std::size_t n = index_.layers()[layer].n_experts;
     const std::size_t rank = up.size() / n;
-    const bool whole = width > 0 && width % static_cast<std::size_t>(ggml_blck_size(kPacked)) == 0;
+    const bool whole = width > 0 && width % static_cast<std::size_t>(ggml_blck_size(kPackedRouter)) == 0;
     if (!whole || bias.size() != n || up.size() != n * rank || down.size() != rank * width) {
         throw std::invalid_argument("a correction whose sizes do not fit its layer");
     }

@@ -19,6 +19,8 @@
 
 namespace gannet {
 
+constexpr ggml_type kPackedRouter = GGML_TYPE_Q8_0;  // what the lookahead keeps its routers in
+
 class RouterCorrection {
   public:
     // up: [n_experts, rank], down: [rank, width], bias: [n_experts], row after row; width: a multiple of 32.
@@ -33,7 +35,7 @@ class RouterCorrection {
     std::int64_t width_;
     std::vector<float> up_;
     std::vector<float> bias_;
-    std::vector<std::byte> down_;  // rows of the type that the lookahead keeps its routers in
+    std::vector<std::byte> down_;  // rows of kPackedRouter
     std::size_t row_bytes_;
 };
 

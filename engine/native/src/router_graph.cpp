@@ -1,6 +1,7 @@
 #include "router_graph.h"
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <unordered_set>
 
@@ -73,6 +74,12 @@ void simplify(RouterSpec& spec) {
 }
 
 }  // namespace
+
+float gated(Gating gating, float logit) {
+    if (gating == Gating::kSigmoid) return 1.0F / (1.0F + std::exp(-logit));
+    if (gating == Gating::kSqrtSoftplus) return std::sqrt(std::log1p(std::exp(logit)));
+    return logit;
+}
 
 bool find_router(const ggml_tensor* ids, std::int64_t n_experts, RouterSpec& out) {
     out = {};

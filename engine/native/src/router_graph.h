@@ -13,6 +13,9 @@ namespace gannet {
 
 enum class Gating : std::uint8_t { kMonotonic, kSigmoid, kSqrtSoftplus };
 
+// A router's logit as its gating leaves it, for comparing experts: kMonotonic leaves it as it is.
+float gated(Gating gating, float logit);
+
 struct RouterSpec {
     const ggml_tensor* matrix = nullptr;       // [width, n_experts]
     const ggml_tensor* input = nullptr;        // x, the router's input in this graph

@@ -113,6 +113,14 @@ class Cache {
     std::vector<std::vector<Key>> pools_;
 };
 
+// A predicted expert that was not resident.
+struct Guess {
+    Key key = 0;
+    std::uint32_t layer = 0;     // the layer it is for
+    std::uint32_t distance = 1;  // how many layers before it the guess was made
+    std::uint32_t rank = 0;      // 0 is the router's first choice
+};
+
 // Replays one log: demand reads at each layer, prefetches for the layers after it.
 class Replay {
   public:

@@ -123,8 +123,7 @@ bool yes(ggml_backend_buffer_type_t) {
 
 StreamedModel::StreamedModel(std::vector<std::string> paths, std::vector<LayerSpec> layers,
                              std::vector<TensorPlace> tensors, ModelSettings settings)
-    : settings_(settings),
-      lookahead_(settings.lookahead),
+    : lookahead_(settings.lookahead),
       width_(settings.width),
       prefetch_bar_(settings.prefetch_bar),
       resident_(paths, std::move(tensors), settings.store.io_threads, settings.store.direct) {

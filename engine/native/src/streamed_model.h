@@ -48,7 +48,6 @@ class StreamedModel {
     Counters& counters() { return counters_; }
     RoutingTap& tap() { return *tap_; }
     RouterCorrections& corrections() { return *corrections_; }
-    const ModelSettings& settings() const { return settings_; }
     // Layers predicted ahead; a change takes effect with the next token.
     std::uint32_t lookahead() const { return lookahead_.load(std::memory_order_relaxed); }
     void set_lookahead(std::uint32_t distance) { lookahead_.store(distance, std::memory_order_relaxed); }
@@ -64,7 +63,6 @@ class StreamedModel {
   private:
     static bool is_in(const ggml_tensor* t, const abi::BufferType* type);
 
-    ModelSettings settings_;
     std::atomic<std::uint32_t> lookahead_;
     std::atomic<std::uint32_t> width_;
     std::atomic<double> prefetch_bar_;

@@ -6,7 +6,6 @@
 #include <vector>
 
 using gannet::DriveIdle;
-using gannet::Guess;
 using gannet::Likelihood;
 
 TEST_CASE("before anything is measured, near and well ranked guesses are the likelier ones") {
@@ -67,28 +66,6 @@ TEST_CASE("a saturated drive reads only what is likely, an idle one takes chance
     CHECK(likelihood.bar(0.25) < likelihood.bar(0.1));
     CHECK(likelihood.bar(-1.0) == likelihood.bar(0.0));
     CHECK(likelihood.bar(7.0) == likelihood.bar(1.0));
-}
-
-TEST_CASE("the waiting list is sorted, and loses what has run or is not worth a read") {
-    const Likelihood likelihood(8);
-    std::vector<Guess> guesses = {{70, 7, 2, 0}, {50, 5, 1, 0}, {60, 6, 1, 14}, {61, 6, 1, 0}, {62, 6, 1, 7}};
-    gannet::order_guesses(guesses, likelihood, 5, 1.0);
-    std::vector<gannet::Key> keys;
-    for (const Guess& guess : guesses) {
-        keys.push_back(guess.key);
-    }
-    CHECK(keys == std::vector<gannet::Key>{61, 70, 62});
-    gannet::order_guesses(guesses, likelihood, 5, 0.0);
-    CHECK(guesses.size() == 2);
-}
-
-TEST_CASE("equal guesses have one order on every machine") {
-    const Likelihood likelihood(8);
-    std::vector<Guess> guesses = {{9, 6, 1, 2}, {3, 6, 1, 2}, {5, 6, 1, 2}};
-    gannet::order_guesses(guesses, likelihood, 5, 1.0);
-    CHECK(guesses[0].key == 3);
-    CHECK(guesses[1].key == 5);
-    CHECK(guesses[2].key == 9);
 }
 
 TEST_CASE("the idle share follows the drive within a few seconds and survives odd clocks") {
