@@ -61,93 +61,91 @@ struct Routers {
     }
 };
 
-std::set<std::uint32_t> read_early(Rig& rig, std::uint32_t layer) {
-    while (rig.store->queued_prefetch() > 0) std::this_thread::yield();
-    std::set<std::uint32_t> out;
-    for (std::uint32_t e = 0; e < 8; e++) {
-        if (rig.resident(layer, e)) out.insert(e);
-    }
-    return out;
-}
+// A store with room for everything, and a lookahead that knows the routers of the first `known` layers.
+struct Ahead {
+    Rig rig{24};
+    Lookahead lookahead;
 
-void predict(Lookahead& ahead, const Site& site) {
-    ahead.score(site, 0, 1);
-    ahead.publish(site);
-}
+    Ahead(const Routers& routers, std::uint32_t distance, std::size_t known) : lookahead(*rig.store, distance, 0.0) {
+        for (std::uint32_t l = 0; l < known; l++) lookahead.learn(l, routers.specs[l], kUsed);
+    }
+    Ahead(const Routers& routers, std::uint32_t distance) : Ahead(routers, distance, routers.specs.size()) {}
+
+    void predict(const Site& site) {
+        lookahead.score(site, 0, 1);
+        lookahead.publish(site);
+    }
+    std::set<std::uint32_t> read_early(std::uint32_t layer) {
+        while (rig.store->queued_prefetch() > 0) std::this_thread::yield();
+        std::set<std::uint32_t> out;
+        for (std::uint32_t e = 0; e < 8; e++) {
+            if (rig.resident(layer, e)) out.insert(e);
+        }
+        return out;
+    }
+};
 
 }  // namespace
 
 TEST_CASE("the next layer's choice is read early, its norm in place of this layer's") {
-    Rig rig(16);
     const Routers routers(3);
-    Lookahead ahead(*rig.store, 2, 0.0);
-    for (std::uint32_t l = 0; l < 3; l++) ahead.learn(l, routers.specs[l], kUsed);
+    Ahead ahead(routers, 2);
     const Site site = routers.site(0);
-    for (int i = 0; i < 3; i++) ahead.score(site, i, 3);
-    ahead.publish(site);
-    CHECK(read_early(rig, 1) == routers.chosen(1));
-    CHECK(read_early(rig, 2) == routers.chosen(2));
-    CHECK(read_early(rig, 0).empty());
+    for (int i = 0; i < 3; i++) ahead.lookahead.score(site, i, 3);
+    ahead.lookahead.publish(site);
+    CHECK(ahead.read_early(1) == routers.chosen(1));
+    CHECK(ahead.read_early(2) == routers.chosen(2));
+    CHECK(ahead.read_early(0).empty());
 }
 
 TEST_CASE("the width says how many experts of a layer are guessed, whatever it selects") {
-    Rig rig(16);
     const Routers routers(2);
-    Lookahead ahead(*rig.store, 1, 0.0);
-    for (std::uint32_t l = 0; l < 2; l++) ahead.learn(l, routers.specs[l], kUsed);
-    ahead.set_width(1);
-    predict(ahead, routers.site(0));
-    CHECK(read_early(rig, 1).size() == 1);
-    ahead.set_width(50);
-    predict(ahead, routers.site(0));
-    CHECK(read_early(rig, 1).size() == 8);
+    Ahead ahead(routers, 1);
+    ahead.lookahead.set_width(1);
+    ahead.predict(routers.site(0));
+    CHECK(ahead.read_early(1).size() == 1);
+    ahead.lookahead.set_width(50);
+    ahead.predict(routers.site(0));
+    CHECK(ahead.read_early(1).size() == 8);
 }
 
 TEST_CASE("a bias that decides the choice decides the guess") {
-    Rig rig(16);
     const Routers routers(2, true);
-    Lookahead ahead(*rig.store, 1, 0.0);
-    for (std::uint32_t l = 0; l < 2; l++) ahead.learn(l, routers.specs[l], kUsed);
-    predict(ahead, routers.site(0));
-    CHECK(read_early(rig, 1).count(3) == 1);
+    Ahead ahead(routers, 1);
+    ahead.predict(routers.site(0));
+    CHECK(ahead.read_early(1).count(3) == 1);
 }
 
 TEST_CASE("recall counts which of the chosen experts had been guessed, by distance") {
-    Rig rig(16);
     const Routers routers(2);
-    Lookahead ahead(*rig.store, 1, 0.0);
-    for (std::uint32_t l = 0; l < 2; l++) ahead.learn(l, routers.specs[l], kUsed);
-    predict(ahead, routers.site(0));
+    Ahead ahead(routers, 1);
+    ahead.predict(routers.site(0));
     const std::set<std::uint32_t> guessed = routers.chosen(1);
     std::uint32_t other = 0;
     while (guessed.count(other) != 0) other++;
     const std::uint32_t chosen[] = {*guessed.begin(), other};
-    ahead.judge(1, chosen, 2);
-    CHECK(rig.counters.selected[0].load() == 2);
-    CHECK(rig.counters.recalled[0].load() == 1);
-    ahead.judge(1, chosen, 2);
-    CHECK(rig.counters.selected[0].load() == 2);
+    ahead.lookahead.judge(1, chosen, 2);
+    CHECK(ahead.rig.counters.selected[0].load() == 2);
+    CHECK(ahead.rig.counters.recalled[0].load() == 1);
+    ahead.lookahead.judge(1, chosen, 2);
+    CHECK(ahead.rig.counters.selected[0].load() == 2);
 }
 
 TEST_CASE("switched off, or with a router it cannot read, nothing is guessed and nothing breaks") {
-    Rig rig(16);
     Routers routers(3);
-    Lookahead off(*rig.store, 0, 0.0);
-    CHECK_FALSE(off.on());
-    Lookahead ahead(*rig.store, 2, 0.0);
+    CHECK_FALSE(Ahead(routers, 0).lookahead.on());
+    Ahead ahead(routers, 2, 1);
     RouterSpec narrow = routers.specs[1];
     narrow.matrix = floats(routers.context.get(), random_floats(40 * 8, 3), 40, 8);  // not whole blocks
     narrow.norm = nullptr;
-    ahead.learn(0, routers.specs[0], kUsed);
-    ahead.learn(1, narrow, kUsed);
-    CHECK(ahead.knows(0));
-    CHECK_FALSE(ahead.knows(1));
-    predict(ahead, routers.site(0));
-    CHECK(rig.store->queued_prefetch() == 0);
+    ahead.lookahead.learn(1, narrow, kUsed);
+    CHECK(ahead.lookahead.knows(0));
+    CHECK_FALSE(ahead.lookahead.knows(1));
+    ahead.predict(routers.site(0));
+    for (std::uint32_t l = 0; l < 3; l++) CHECK(ahead.read_early(l).empty());
 }
 
 TEST_CASE("routers kept in half precision are read too") {
-    Rig rig(16);
     Routers routers(2);
     for (RouterSpec& spec : routers.specs) {
         ggml_tensor* half = ggml_new_tensor_2d(routers.context.get(), GGML_TYPE_F16, kWidth, 8);
@@ -156,65 +154,57 @@ TEST_CASE("routers kept in half precision are read too") {
         spec.matrix = half;
     }
     const Routers exact(2);
-    Lookahead ahead(*rig.store, 1, 0.0);
-    for (std::uint32_t l = 0; l < 2; l++) ahead.learn(l, routers.specs[l], kUsed);
-    predict(ahead, routers.site(0));
-    CHECK(read_early(rig, 1) == exact.chosen(1));
+    Ahead ahead(routers, 1);
+    ahead.predict(routers.site(0));
+    CHECK(ahead.read_early(1) == exact.chosen(1));
 }
 
 TEST_CASE("the first layer's choice is read early from a norm before it") {
-    Rig rig(16);
     const Routers routers(2);
-    Lookahead ahead(*rig.store, 2, 0.0);
-    for (std::uint32_t l = 0; l < 2; l++) ahead.learn(l, routers.specs[l], kUsed);
+    Ahead ahead(routers, 2);
     const std::vector<float> scale = random_floats(kWidth, 7, 0.2F);
     std::vector<float> x(kWidth);
     for (std::size_t i = 0; i < x.size(); i++) x[i] = routers.stream[i] * scale[i];
-    ahead.learn_before(floats(routers.context.get(), scale, kWidth));
-    predict(ahead, {Source::kBefore, 0, floats(routers.context.get(), x, kWidth), nullptr});
-    CHECK(read_early(rig, 0) == routers.chosen(0));
-    CHECK(read_early(rig, 1) == routers.chosen(1));
-    CHECK(read_early(rig, 2).empty());
+    ahead.lookahead.learn_before(floats(routers.context.get(), scale, kWidth));
+    ahead.predict({Source::kBefore, 0, floats(routers.context.get(), x, kWidth), nullptr});
+    CHECK(ahead.read_early(0) == routers.chosen(0));
+    CHECK(ahead.read_early(1) == routers.chosen(1));
+    CHECK(ahead.read_early(2).empty());
 }
 
 TEST_CASE("what a shared expert adds to the stream changes the guess, and the later guess is the one counted") {
-    Rig rig(16);
     const Routers routers(2);
-    Lookahead ahead(*rig.store, 1, 0.0);
-    for (std::uint32_t l = 0; l < 2; l++) ahead.learn(l, routers.specs[l], kUsed);
+    Ahead ahead(routers, 1);
     const std::vector<float> before = random_floats(kWidth, 3, 20.0F);
     std::vector<float> added(kWidth);
     for (std::size_t i = 0; i < added.size(); i++) added[i] = 5.0F * routers.stream[i] - before[i];
     Site router{Source::kRouter, 1, floats(routers.context.get(), before, kWidth), nullptr};
-    predict(ahead, router);
-    const std::set<std::uint32_t> early = read_early(rig, 1);
+    ahead.predict(router);
+    const std::set<std::uint32_t> early = ahead.read_early(1);
     REQUIRE(early != routers.chosen(1));
-    predict(ahead, {Source::kShared, 1, router.input, floats(routers.context.get(), added, kWidth)});
+    ahead.predict({Source::kShared, 1, router.input, floats(routers.context.get(), added, kWidth)});
     std::set<std::uint32_t> both = routers.chosen(1);
     both.insert(early.begin(), early.end());
-    CHECK(read_early(rig, 1) == both);
+    CHECK(ahead.read_early(1) == both);
     const std::set<std::uint32_t> right = routers.chosen(1);
     const std::vector<std::uint32_t> by_rank(right.begin(), right.end());
-    ahead.judge(1, by_rank.data(), by_rank.size());
-    CHECK(rig.counters.selected[0].load() == kUsed);
-    CHECK(rig.counters.recalled[0].load() == kUsed);
+    ahead.lookahead.judge(1, by_rank.data(), by_rank.size());
+    CHECK(ahead.rig.counters.selected[0].load() == kUsed);
+    CHECK(ahead.rig.counters.recalled[0].load() == kUsed);
 }
 
 TEST_CASE("a layer whose router is not understood is guessed to choose as it did for the last token") {
-    Rig rig(24);
     const Routers routers(3);
-    Lookahead ahead(*rig.store, 2, 0.0);
-    ahead.learn(0, routers.specs[0], kUsed);
-    ahead.learn(1, routers.specs[1], kUsed);
+    Ahead ahead(routers, 2, 2);
     const std::uint32_t last[] = {6, 2};
-    ahead.repeat(0);
-    CHECK(read_early(rig, 2).empty());  // nothing known yet
-    for (std::uint32_t l = 0; l < 3; l++) ahead.judge(l, last, 2);
-    ahead.repeat(0);
-    CHECK(read_early(rig, 1).empty());  // its router says
-    CHECK(read_early(rig, 2) == std::set<std::uint32_t>{2, 6});
+    ahead.lookahead.repeat(0);
+    CHECK(ahead.read_early(2).empty());  // nothing known yet
+    for (std::uint32_t l = 0; l < 3; l++) ahead.lookahead.judge(l, last, 2);
+    ahead.lookahead.repeat(0);
+    CHECK(ahead.read_early(1).empty());  // its router says
+    CHECK(ahead.read_early(2) == std::set<std::uint32_t>{2, 6});
     const std::uint32_t now[] = {1, 6};
-    ahead.judge(2, now, 2);
-    CHECK(rig.counters.selected[1].load() == 2);
-    CHECK(rig.counters.recalled[1].load() == 1);
+    ahead.lookahead.judge(2, now, 2);
+    CHECK(ahead.rig.counters.selected[1].load() == 2);
+    CHECK(ahead.rig.counters.recalled[1].load() == 1);
 }
