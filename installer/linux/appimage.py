@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from installer.linux import tree
@@ -42,8 +42,23 @@ def build(entries: Sequence[tree.Entry], seconds: int) -> Path:
     if program is None:
         raise DevError(f"an AppImage needs appimagetool on the path or in {TOOL_VARIABLE}; {FOLDER} is ready for it")
     target = package_file("AppImage")
-    env = os.environ | {"ARCH": processor(), "VERSION": version(), "SOURCE_DATE_EPOCH": str(seconds)}
-    if subprocess.run([program, FOLDER, target], env=env, check=False).returncode:
-        raise DevError("appimagetool failed")
+    log = PORTABLE / "appimagetool.log"
+    with log.open("wb") as out:
+        line = command(program, FOLDER, target, seconds)
+        done = subprocess.run(line, env=environment(os.environ), stdout=out, stderr=subprocess.STDOUT, check=False)
+    if done.returncode:
+        raise DevError(f"appimagetool failed ({log})")
     target.chmod(0o755)
     return target
+
+
+def command(program: str, folder: Path, target: Path, seconds: int) -> list[str]:
+    """The call of `appimagetool`; every file gets the time `seconds`, the file system gets the tool's own fixed one."""
+    dated = [word for option in ("-all-time", str(seconds)) for word in ("--mksquashfs-opt", option)]
+    return [program, *dated, str(folder), str(target)]
+
+
+def environment(variables: Mapping[str, str]) -> dict[str, str]:
+    """What `appimagetool` reads. Without SOURCE_DATE_EPOCH: mksquashfs refuses it beside the tool's own times."""
+    kept = {name: value for name, value in variables.items() if name != "SOURCE_DATE_EPOCH"}
+    return kept | {"ARCH": processor(), "VERSION": version()}

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from installer.linux import appimage, tree
 from installer.linux.tree import Entry
+from installer.places import processor, version
 
 NOON = 1_700_000_000
 
@@ -71,3 +72,15 @@ def test_an_appdir_has_what_the_format_wants_and_starts_from_anywhere(entries: l
     assert (folder / ".DirIcon").resolve().is_file()
     assert (folder / "gannet.desktop").read_text() == (folder / "usr/share/applications/gannet.desktop").read_text()
     assert output(folder / "AppRun", "serve", "--port", "0") == "started serve --port 0\n"
+
+
+def test_an_appimages_files_get_the_given_time_though_its_tool_takes_none_from_the_environment() -> None:
+    """mksquashfs ends with an error when both its options and SOURCE_DATE_EPOCH give times."""
+    line = appimage.command("appimagetool", Path("AppDir"), Path("out.AppImage"), NOON)
+    assert line == [
+        "appimagetool",
+        *("--mksquashfs-opt", "-all-time", "--mksquashfs-opt", str(NOON)),
+        *("AppDir", "out.AppImage"),
+    ]
+    variables = appimage.environment({"SOURCE_DATE_EPOCH": "1", "PATH": "/bin"})
+    assert variables == {"PATH": "/bin", "ARCH": processor(), "VERSION": version()}
