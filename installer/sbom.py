@@ -23,6 +23,16 @@ from tools.third_party import INSIDE, canonical
 
 TOOL = "cyclonedx-bom==7.5.0"
 TOOLS = PORTABLE / "sbom"
+SPECIFICATION = "1.6"
+CHECK = """
+import sys
+from pathlib import Path
+from cyclonedx.schema import SchemaVersion
+from cyclonedx.validation.json import JsonStrictValidator
+found = JsonStrictValidator(SchemaVersion.from_version(sys.argv[2])).validate_str(Path(sys.argv[1]).read_text("utf-8"))
+sys.exit(f"error: not CycloneDX {sys.argv[2]}: {str(found).splitlines()[0]}" if found else 0)
+"""
+"""Run by the tool's own Python: its library has the format's schema."""
 SYSTEM = {"win32": "windows", "darwin": "macos"}.get(sys.platform, "linux")
 
 
@@ -76,30 +86,38 @@ def _system_part(library: Library) -> dict[str, Any]:
 
 
 def main() -> int:
-    """Makes the tool's own environment, runs it, writes the list; returns the exit code."""
+    """Makes the tool's own environment, runs it, adds what it cannot know, checks the result against the format's
+    schema; returns the exit code."""
     LOGS.mkdir(parents=True, exist_ok=True)
     log = LOGS / "sbom.log"
     log.unlink(missing_ok=True)
-    folder = TOOLS / ("Scripts" if WINDOWS else "bin")
     output = target()
     output.parent.mkdir(parents=True, exist_ok=True)
-    options = ("--pyproject", PYPROJECT, "--mc-type", "application", "--output-reproducible", "--of", "JSON")
     try:
-        logged(log, sys.executable, "-m", "venv", TOOLS)
-        logged(log, folder / "python", "-m", "pip", "install", "--disable-pip-version-check", TOOL)
-        logged(log, folder / "cyclonedx-py", "environment", PYTHON, *options, "-o", output)
+        found = write(log, output)
     except DevError as error:
         print(f"dev: {error}", file=sys.stderr)
         return 1
-    listing = with_inside(json.loads(output.read_text("utf-8")))
-    found = bundle_libraries.found(BUNDLE, environment.site_packages())
-    listing = with_libraries(listing, found)
-    output.write_text(json.dumps(listing, indent=1) + "\n", encoding="utf-8")
-    print(f"dev: {output.name}: {len(listing['components'])} parts, {len(found)} shared libraries in them")
     unknown = [library.place for library in found if not library.origin]
     if unknown:
         print(f"dev: of no part that is known: {', '.join(unknown)}", file=sys.stderr)
     return int(bool(unknown) and SYSTEM == "linux")  # elsewhere the building system has no packages to ask
+
+
+def write(log: Path, output: Path) -> list[Library]:
+    """Write the list; returns the shared libraries of the bundle. Raises `DevError`."""
+    python = TOOLS / ("Scripts" if WINDOWS else "bin") / "python"
+    options = ("--pyproject", PYPROJECT, "--mc-type", "application", "--output-reproducible")
+    form = ("--spec-version", SPECIFICATION, "--of", "JSON")
+    logged(log, sys.executable, "-m", "venv", TOOLS)
+    logged(log, python, "-m", "pip", "install", "--disable-pip-version-check", TOOL)
+    logged(log, python, "-m", "cyclonedx_py", "environment", PYTHON, *options, *form, "-o", output)
+    found = bundle_libraries.found(BUNDLE, environment.site_packages())
+    listing = with_libraries(with_inside(json.loads(output.read_text("utf-8"))), found)
+    output.write_text(json.dumps(listing, indent=1) + "\n", encoding="utf-8")
+    logged(log, python, "-c", CHECK, output, SPECIFICATION)
+    print(f"dev: {output.name}: {len(listing['components'])} parts, {len(found)} shared libraries in them")
+    return found
 
 
 if __name__ == "__main__":
