@@ -40,6 +40,9 @@ FIRST_TOKENS = 4
 """Of a prompt, what is computed first: on a very slow machine that has to do."""
 
 
+_STILL = {"census": False, "elastic": False, "save_battery": False, "lookahead_trial": False}
+
+
 @dataclass(frozen=True)
 class Loaded:
     """Reply to `load`. Bytes, seconds."""
@@ -276,9 +279,10 @@ class Worker:
 def _measured(settings: Mapping[str, Any]) -> EngineSettings:
     """The settings without the census: what former sessions have learnt would favour the arm that comes first.
 
-    Nor do the cache and the number of threads follow memory and the plug: they stay what an arm says.
+    Nor do the cache, the number of threads and lookahead follow memory, the plug and what pays: they stay what an arm
+    says.
     """
-    return make_settings({**settings, "census": False, "elastic": False, "save_battery": False})
+    return make_settings({**settings, **_STILL})
 
 
 def _answer(

@@ -229,10 +229,13 @@ class _Run:
         chosen = self._llama.generate(self._prompt, **self._sampling())
         phase = self._decode_phase = Phase(self._loaded)
         try:
+            self._loaded.begin_decoding()
             while len(self._tokens) < limit:
+                begun = time.perf_counter()
                 with self._computing():
                     token = next(chosen)
                 if self._tokens:
+                    self._loaded.decoded(time.perf_counter() - begun)
                     self._loaded.count_tokens(decoded=1, decode_seconds=phase.add(1))
                 else:
                     self._first_token_s = time.perf_counter() - self._started

@@ -21,6 +21,7 @@ from engine.census import CensusError, CensusFile
 from engine.elastic import CacheBounds
 from engine.errors import GannetError, LoadCancelledError, ModelFileError
 from engine.gguf import ModelFiles
+from engine.lookahead.trial import LookaheadTrial
 from engine.memory import MemoryAvailable, MemoryPlan, kv_bytes, memory_available, plan_memory
 from engine.places import state_folder
 from engine.processors import compute_threads
@@ -49,6 +50,7 @@ class LoadedModel:
         load_seconds: time the load took.
         streamer: the streaming side; None on the plain path (no experts, or `plain`).
         plan: how memory was divided when it was loaded; None for a model made otherwise.
+        trial: whether lookahead pays here, if `settings.lookahead_trial`.
         monitor: resizes the cache as memory comes and goes, if `settings.elastic`; None on the plain path.
     """
 
@@ -75,6 +77,7 @@ class LoadedModel:
         self._trace_lock = threading.Lock()
         self.plan = plan
         self.monitor = None if streamer is None or plan is None else self._make_monitor(streamer, plan, measure)
+        self.trial = LookaheadTrial()
         self._answers = Telemetry()  # what only an answer knows: tokens and the time they took
 
     def __enter__(self) -> LoadedModel:
@@ -104,7 +107,8 @@ class LoadedModel:
         if self.streamer is None:
             return plain_snapshot(replace(self._answers, resident_bytes=self.files.total_bytes, kv_bytes=kv))
         cache = None if self.monitor is None else self.monitor.state
-        return snapshot(self.streamer, replace(self._answers, kv_bytes=kv), cache)
+        answers = replace(self._answers, kv_bytes=kv, lookahead_gain=self.trial.gain or 0.0)
+        return snapshot(self.streamer, answers, cache)
 
     def count_tokens(
         self,
@@ -174,6 +178,7 @@ class LoadedModel:
         live = changed & live_settings()
         if self.streamer is not None:
             self.streamer.apply(settings)
+            self.trial = LookaheadTrial()
         self.settings = self.settings.model_copy(update={name: getattr(settings, name) for name in live})
         self.settle_threads()
         self._apply_cache(live)
@@ -184,6 +189,19 @@ class LoadedModel:
         threads = _threads(self.settings)
         if threads != llama_cpp.llama_n_threads(self.llama.ctx):
             llama_cpp.llama_set_n_threads(self.llama.ctx, threads, threads)
+
+    def begin_decoding(self) -> None:
+        """A new answer's tokens follow."""
+        self._rest_lookahead(self.trial.begin_answer())
+
+    def decoded(self, seconds: float) -> None:
+        """The token that took `seconds` is done: may let lookahead rest for the next ones, to see whether it pays."""
+        if self.streamer is not None and self.settings.lookahead and self.settings.lookahead_trial:
+            self._rest_lookahead(self.trial.observe(seconds))
+
+    def _rest_lookahead(self, resting: bool) -> None:
+        if self.streamer is not None:
+            self.streamer.rest_lookahead(resting)
 
     def _apply_cache(self, changed: Set[str]) -> None:
         wanted, plan, monitor = self.settings.cache_bytes, self.plan, self.monitor

@@ -117,6 +117,12 @@ class EngineSettings(BaseModel):
         le=1,
         json_schema_extra=_extra("--prefetch-bar", "speed", live=True),
     )
+    lookahead_trial: bool = Field(
+        True,
+        title="Check that lookahead pays",
+        description="Compute a few tokens without lookahead now and then, and leave it off where they are faster.",
+        json_schema_extra=_extra("--lookahead-trial", "speed", live=True),
+    )
     lookahead_correction: bool = Field(
         True,
         title="Trained lookahead",

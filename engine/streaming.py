@@ -46,6 +46,7 @@ class Streamer:
     def __init__(self, files: ModelFiles, settings: EngineSettings, cache_bytes: int) -> None:
         _native.register_backend()
         self.files = files
+        self._lookahead = settings.lookahead
         self._corrected = False
         self._correction_note: str | None = None
         self._layers = _layers(files)
@@ -108,11 +109,16 @@ class Streamer:
     def apply(self, settings: EngineSettings) -> None:
         """Make the live settings of reading take effect; between answers only."""
         self.native.set_io_threads(settings.io_threads)
-        self.native.set_lookahead(settings.lookahead)
+        self._lookahead = settings.lookahead
+        self.native.set_lookahead(self._lookahead)
         self.native.set_width(settings.lookahead_width or 0)
         self.native.set_prefetch_depth(settings.prefetch_depth)
         self.native.set_prefetch_bar(_bar(settings))
         self.native.enable_corrections(self._corrected and settings.lookahead_correction)
+
+    def rest_lookahead(self, resting: bool) -> None:
+        """Leave lookahead off from the next token on, or take it up again as the settings say; between tokens only."""
+        self.native.set_lookahead(0 if resting else self._lookahead)
 
     def check(self) -> None:
         """Raise `ReadFailedError` if reading an expert failed since the last call."""

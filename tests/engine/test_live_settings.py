@@ -18,11 +18,20 @@ Build = Callable[[Recipe], Path]
 STREAMED = EngineSettings(cache_bytes=1 << 16, context_length=256, ubatch=64, threads=1)
 
 
-def tokens(loaded: LoadedModel) -> tuple[int, ...]:
-    options = AnswerOptions(max_tokens=12, temperature=0, ignore_end=True)
+def tokens(loaded: LoadedModel, most: int = 12) -> tuple[int, ...]:
+    options = AnswerOptions(max_tokens=most, temperature=0, ignore_end=True)
     *_, last = answer(loaded, list(range(3, 23)), options)
     assert isinstance(last, Finished)
     return last.result.tokens
+
+
+def test_trying_whether_lookahead_pays_never_changes_an_answer(tiny_model: Build) -> None:
+    with load(open_model(tiny_model(Recipe())), STREAMED.model_copy(update={"lookahead_trial": False})) as loaded:
+        expected = tokens(loaded, 40)
+        assert loaded.telemetry().lookahead_gain == 0
+        loaded.apply(loaded.settings.model_copy(update={"lookahead_trial": True}))
+        assert tokens(loaded, 40) == expected
+        assert loaded.telemetry().lookahead_gain > 0
 
 
 def test_live_settings_never_change_an_answer(tiny_model: Build) -> None:

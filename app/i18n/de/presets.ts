@@ -36,12 +36,20 @@
    <translation>Ausgewogen</translation>
   </message>
   <message>
+   <source>Check that lookahead pays</source>
+   <translation>Prüfen, ob Vorausschau sich lohnt</translation>
+  </message>
+  <message>
    <source>Choose among the likeliest tokens that together have this probability.</source>
    <translation>Unter den wahrscheinlichsten Token wählen, die zusammen diese Wahrscheinlichkeit haben.</translation>
   </message>
   <message>
    <source>Choose among this many likeliest tokens; 0 looks at all.</source>
    <translation>Unter so vielen wahrscheinlichsten Token wählen; 0 betrachtet alle.</translation>
+  </message>
+  <message>
+   <source>Compute a few tokens without lookahead now and then, and leave it off where they are faster.</source>
+   <translation>Ab und zu einige Token ohne Vorausschau berechnen und sie weglassen, wo es so schneller geht.</translation>
   </message>
   <message>
    <source>Compute threads</source>

@@ -20,8 +20,8 @@ struct LikelihoodSettings {
     double half_life_guesses = 512.0;    // per counter: a model's topic moves, and so does recall
     double prior_guesses = 16.0;         // what the prior weighs, in guesses
     double urgency_per_layer = 0.8;      // value of a read needed a layer later, as a share
-    double bar_idle = 0.25;              // least probability read when the drive is idle
-    double bar_busy = 0.6;               // and when it is not
+    double bar_idle = 0.5;               // least probability read when the drive is idle
+    double bar_busy = 0.8;               // and when it is not
     double idle_share_for_lowest = 0.3;  // idle share from which on the lowest bar holds
 };
 

@@ -61,8 +61,8 @@ TEST_CASE("the first choices two layers ahead go before the last choices of the 
 
 TEST_CASE("a saturated drive reads only what is likely, an idle one takes chances") {
     const Likelihood likelihood(8);
-    CHECK(likelihood.bar(0.0) == doctest::Approx(0.6));
-    CHECK(likelihood.bar(1.0) == doctest::Approx(0.25));
+    CHECK(likelihood.bar(0.0) == doctest::Approx(0.8));
+    CHECK(likelihood.bar(1.0) == doctest::Approx(0.5));
     CHECK(likelihood.bar(0.25) < likelihood.bar(0.1));
     CHECK(likelihood.bar(-1.0) == likelihood.bar(0.0));
     CHECK(likelihood.bar(7.0) == likelihood.bar(1.0));
