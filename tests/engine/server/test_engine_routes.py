@@ -68,7 +68,7 @@ def test_what_the_engine_measures(server: ServerProcess) -> None:
     experts = server.http.get("/engine/experts").json()
     assert set(experts) == {"uses", "resident", "last_use"}
     assert server.http.get("/engine/telemetry").json()["resident_bytes"] > 0
-    assert server.http.post("/engine/cache", json={"bytes": 16 << 20}).json()["bytes"] >= 0
+    assert server.http.post("/engine/cache", json={"bytes": 16 << 20}).json() == {"bytes": 0}, "nothing is streamed"
     assert server.http.get("/engine/log?lines=3").json()["lines"]
     counted = server.http.post("/engine/tokenize", json={"text": "The fox"}).json()
     assert counted == {"tokens": counted["tokens"], "context_length": 1024} and 0 < counted["tokens"] < 8
