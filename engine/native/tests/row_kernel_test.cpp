@@ -96,6 +96,12 @@ struct Q4K {
     std::uint8_t scales[12];
     std::uint8_t quants[128];
 };
+struct Q6K {
+    std::uint8_t low[128];
+    std::uint8_t high[64];
+    std::int8_t scales[16];
+    ggml_fp16_t d;
+};
 struct Q8K {
     float d;
     std::int8_t quants[256];
@@ -132,33 +138,11 @@ void make_extreme(Q4K& block, int kind, Dice& random) {
     for (std::uint8_t& q : block.quants) q = kind == 0 ? 0 : kind == 2 ? 255 : static_cast<std::uint8_t>(random(256));
 }
 
-}  // namespace
-
-TEST_CASE("products are ggml's to the bit, for every type, shape and vector") {
-    for (const ggml_type type : kTypes) {
-        CAPTURE(ggml_type_name(type));
-        for (const std::int64_t blocks : {1, 2, 3, 11}) {
-            const std::int64_t columns = 256 * blocks;
-            RowKernel kernel;
-            REQUIRE(RowKernel::find(type, kernel));
-            Matrix m(type, columns);
-            for (const char* kind : {"random", "huge", "tiny", "one", "zero"}) {
-                CAPTURE(kind);
-                const std::vector<float> x = vector_of(kind, columns);
-                CHECK(same_bits(with_ggml(kernel, m.rows, x), with_ours(kernel, m.rows, x)));
-            }
-        }
-    }
-}
-
-TEST_CASE("several vectors at once give the bits that each gives alone") {
+void check_several(ggml_type type, std::int64_t columns) {
     RowKernel kernel;
-    REQUIRE(RowKernel::find(GGML_TYPE_Q4_K, kernel));
-    if (kernel.fast == nullptr) return;  // a processor without a kernel of ours
-    const bool has_many = kernel.fast->multiply_many != nullptr;
-    REQUIRE(has_many);
-    const std::int64_t columns = 768;
-    Matrix m(GGML_TYPE_Q4_K, columns);
+    REQUIRE(RowKernel::find(type, kernel));
+    if (kernel.fast == nullptr || kernel.fast->multiply_many == nullptr) return;  // a processor without one of ours
+    Matrix m(type, columns);
     for (std::size_t n = 1; n <= 9; n++) {
         std::vector<ReadyVector> ready(n);
         std::vector<const std::byte*> vectors;
@@ -179,6 +163,53 @@ TEST_CASE("several vectors at once give the bits that each gives alone") {
         kernel.fast->multiply_many(m.rows, 0, 5, vectors.data(), n, to.data());
         for (std::size_t i = 0; i < n; i++) CHECK(same_bits(alone[i], got[i]));
     }
+}
+
+// One 6-bit block as the format defines it, in whole numbers and doubles.
+double block_product(const Q6K& w, const Q8K& v) {
+    std::int64_t sum = 0;
+    for (int i = 0; i < 256; i++) {
+        const int half = i / 128;
+        const int group = i / 32 % 4;
+        const int at = i % 32;
+        const int low = w.low[64 * half + 32 * (group % 2) + at] >> (group / 2 * 4) & 15;
+        const int high = w.high[32 * half + at] >> (2 * group) & 3;
+        sum += std::int64_t{w.scales[i / 16]} * ((low | high << 4) - 32) * v.quants[i];
+    }
+    return static_cast<double>(ggml_fp16_to_fp32(w.d)) * v.d * static_cast<double>(sum);
+}
+
+}  // namespace
+
+TEST_CASE("products are ggml's to the bit, for every type, shape and vector") {
+    for (const ggml_type type : kTypes) {
+        CAPTURE(ggml_type_name(type));
+        for (const std::int64_t blocks : {1, 2, 3, 11}) {
+            const std::int64_t columns = 256 * blocks;
+            RowKernel kernel;
+            REQUIRE(RowKernel::find(type, kernel));
+            Matrix m(type, columns);
+            for (const char* kind : {"random", "huge", "tiny", "one", "zero"}) {
+                CAPTURE(kind);
+                const std::vector<float> x = vector_of(kind, columns);
+                CHECK(same_bits(with_ggml(kernel, m.rows, x), with_ours(kernel, m.rows, x)));
+            }
+        }
+    }
+}
+
+TEST_CASE("several vectors at once give the bits that each gives alone") {
+    for (const ggml_type type : {GGML_TYPE_Q4_K, GGML_TYPE_Q6_K}) {
+        CAPTURE(ggml_type_name(type));
+        for (const std::int64_t columns : {256, 768, 2816}) check_several(type, columns);
+    }
+}
+
+TEST_CASE("a kernel of ours for 4 bits takes several vectors: prompts rely on it") {
+    const FastKernel* fast = find_fast_kernel(GGML_TYPE_Q4_K);
+    if (fast == nullptr) return;  // a processor without one of ours
+    const bool takes_several = fast->multiply_many != nullptr;
+    CHECK(takes_several);
 }
 
 TEST_CASE("products are what the weights say, as far as their quantization goes") {
@@ -243,6 +274,36 @@ TEST_CASE("4-bit products hold at the format's limits: against ggml to the bit, 
                 const double bound = 1e-6 * size * 63 * 15 * 127 * 256 * step + 1e-6;
                 CHECK(std::abs(got[static_cast<std::size_t>(r)] - exact) <= bound);
             }
+        }
+    }
+}
+
+TEST_CASE("6-bit products are near what whole numbers say, whatever the bytes") {
+    static_assert(sizeof(Q6K) == 210);
+    Dice random(11);
+    RowKernel kernel;
+    REQUIRE(RowKernel::find(GGML_TYPE_Q6_K, kernel));
+    for (const std::int64_t blocks : {1, 2, 5}) {
+        Matrix m(GGML_TYPE_Q6_K, 256 * blocks, 0);
+        std::vector<Q6K> weights(static_cast<std::size_t>(blocks * kRows));
+        for (Q6K& block : weights) {
+            for (std::uint8_t& q : block.low) q = static_cast<std::uint8_t>(random(256));
+            for (std::uint8_t& q : block.high) q = static_cast<std::uint8_t>(random(256));
+            for (std::int8_t& q : block.scales) q = static_cast<std::int8_t>(static_cast<int>(random(256)) - 128);
+            block.d = ggml_fp32_to_fp16(0.25F);
+        }
+        std::memcpy(m.row(0), weights.data(), weights.size() * sizeof(Q6K));
+        const std::vector<float> x = vector_of("random", 256 * blocks);
+        const std::vector<float> got = with_ours(kernel, m.rows, x);
+        std::vector<Q8K> v(static_cast<std::size_t>(blocks));
+        kernel.quantize(x.data(), v.data(), 256 * blocks);
+        for (std::int64_t r = 0; r < kRows; r++) {
+            double exact = 0.0;
+            for (std::int64_t b = 0; b < blocks; b++) {
+                exact +=
+                    block_product(weights[static_cast<std::size_t>(r * blocks + b)], v[static_cast<std::size_t>(b)]);
+            }
+            CHECK(std::abs(got[static_cast<std::size_t>(r)] - exact) <= 1e-5 * std::abs(exact) + 0.5);
         }
     }
 }

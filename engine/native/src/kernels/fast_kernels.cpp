@@ -45,6 +45,7 @@ constexpr bool bit(unsigned word, int n) {
 }
 
 struct Processor {
+    bool avx2 = false;  // with FMA and half floats
     bool avx512vnni = false;
     bool avxvnni = false;
 };
@@ -55,10 +56,10 @@ Processor detect() {
     if (cpuid(0, 0).a < 7 || !bit(basic.c, 27)) return p;  // no XSAVE: no wide registers
     const unsigned states = saved_states();
     const Registers extended = cpuid(7, 0);
-    const bool avx2 = (states & 0x6U) == 0x6U && bit(extended.b, 5) && bit(basic.c, 12) && bit(basic.c, 29);
+    p.avx2 = (states & 0x6U) == 0x6U && bit(extended.b, 5) && bit(basic.c, 12) && bit(basic.c, 29);
     const bool avx512 = (states & 0xE6U) == 0xE6U && bit(extended.b, 16) && bit(extended.b, 30) && bit(extended.b, 31);
-    p.avx512vnni = avx2 && avx512 && bit(extended.c, 11);
-    p.avxvnni = avx2 && extended.a >= 1 && bit(cpuid(7, 1).a, 4);
+    p.avx512vnni = p.avx2 && avx512 && bit(extended.c, 11);
+    p.avxvnni = p.avx2 && extended.a >= 1 && bit(cpuid(7, 1).a, 4);
     return p;
 }
 
@@ -71,6 +72,7 @@ const FastKernel* find_fast_kernel([[maybe_unused]] ggml_type type) {
     static const Processor processor = detect();
     if (processor.avx512vnni) return avx512vnni::find(type);
     if (processor.avxvnni) return avxvnni::find(type);
+    if (processor.avx2) return avx2::find(type);
 #endif
     return nullptr;
 }

@@ -15,5 +15,8 @@ const FastKernel* find(ggml_type type);
 namespace avxvnni {
 const FastKernel* find(ggml_type type);
 }
+namespace avx2 {
+const FastKernel* find(ggml_type type);
+}
 
 }  // namespace gannet

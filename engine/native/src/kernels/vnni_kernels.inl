@@ -7,40 +7,12 @@
 // in any order; the float operations here are ggml's, in ggml's order, so the results are the same bits.
 #include <cstring>
 
+#include "kernels/blocks.h"
 #include "kernels/fast_kernels.h"
 #include "kernels/read_ahead.h"
 
 namespace gannet::GANNET_KERNELS {
 namespace {
-
-struct BlockQ4K {
-    std::uint16_t d;
-    std::uint16_t dmin;
-    std::uint8_t scales[12];
-    std::uint8_t quants[128];
-};
-static_assert(sizeof(BlockQ4K) == 144);
-
-struct BlockQ6K {
-    std::uint8_t low[128];
-    std::uint8_t high[64];
-    std::int8_t scales[16];
-    std::uint16_t d;
-};
-static_assert(sizeof(BlockQ6K) == 210);
-
-struct BlockQ80 {  // weights, and ggml's quantized vector for them
-    std::uint16_t d;
-    std::int8_t quants[32];
-};
-static_assert(sizeof(BlockQ80) == 34);
-
-struct BlockQ8K {  // ggml's quantized vector
-    float d;
-    std::int8_t quants[256];
-    std::int16_t sums[16];  // of 16 quants each
-};
-static_assert(sizeof(BlockQ8K) == 292);
 
 struct alignas(64) PackedQ8K {
     std::int8_t quants[256];  // as they are
