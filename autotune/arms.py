@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from statistics import fmean, median
 from typing import Any
 
+from autotune.replies import Run, Turned
 from autotune.result import Accuracy, Arm, ArmState, Interval
 from autotune.statistics import speed_interval
-from autotune.worker import Run, Turned
 
 
 @dataclass

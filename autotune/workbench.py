@@ -17,7 +17,7 @@ from typing import IO, Any, Protocol, TypeVar
 import gannet
 from autotune.control import Control
 from autotune.prompts import PROMPTS
-from autotune.worker import Census, Loaded, Prepared, Run, Turned
+from autotune.replies import Census, Loaded, Prepared, Run, Turned
 from engine.errors import GannetError
 
 Reply = TypeVar("Reply", Loaded, Prepared, Run, Turned, Census)

@@ -5,7 +5,7 @@ tuning is over at once. It ends when its input does.
 
 Requests: `load` (path, settings), `prepare` (settings, limit_s), `run` (settings, prompt, tokens, limit_s), `go_on`
 (settings, tokens, limit_s), `turn` (path, settings, prompt_tokens, tokens, limit_s), `census`. A reply has the fields
-of the matching record below, or `error` with one line.
+of the matching record in `autotune.replies`, or `error` with one line.
 """
 
 from __future__ import annotations
@@ -13,104 +13,29 @@ from __future__ import annotations
 import json
 import os
 import sys
-import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
 import psutil
 
+from autotune.prompt_states import PromptStates
 from autotune.prompts import LONG_TEXT, PROMPTS
+from autotune.replies import Census, Loaded, Prepared, Run, Turned
+from autotune.time_limit import stopping_after
 from engine.answer import AnswerOptions, AnswerResult, Finished, Piece, PromptProgress, answer
 from engine.errors import GannetError
 from engine.gguf import open_model
 from engine.loader import LoadedModel, load
 from engine.prompt import text_prompt
-from engine.sessions.model_memory import ModelMemory
 from engine.settings import EngineSettings, make_settings
-from engine.stop_flag import StopFlag
 
 SETTLE_TOKENS = 8
 """After a change of the cache's size, so many tokens of another prompt are computed before anything is measured."""
-FIRST_TOKENS = 4
-"""Of a prompt, what is computed first: on a very slow machine that has to do."""
-
-
 _STILL = {"census": False, "elastic": False, "save_battery": False, "lookahead_trial": False}
-
-
-@dataclass(frozen=True)
-class Loaded:
-    """Reply to `load`. Bytes, seconds."""
-
-    load_s: float
-    streaming: bool
-    cache_bytes: int
-    resident_bytes: int
-    context_length: int
-    memory_bytes: int
-    notes: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Prepared:
-    """Reply to `prepare`: how many prompts were computed in time, and how fast."""
-
-    prompts: int
-    shortened: bool
-    prompt_tok_s: float
-
-
-@dataclass(frozen=True)
-class Run:
-    """Reply to `run` and `go_on`. `seconds` of each token after the first, `tokens` with the first.
-
-    `load_s`: time of a new load that the settings needed, 0 where they are live.
-    """
-
-    tokens: tuple[int, ...]
-    seconds: tuple[float, ...]
-    first_token_s: float
-    hit_rate: float | None
-    stall_ms_per_token: float
-    read_bytes_per_token: float
-    cache_bytes: int
-    memory_bytes: int
-    load_s: float
-
-
-@dataclass(frozen=True)
-class Turned:
-    """Reply to `turn`: a load, a long prompt and an answer, with nothing in the cache at the beginning.
-
-    `prompt_tok_s` counts whole batches only; 0 if not one was finished in time. `seconds`: each token after the first.
-    """
-
-    tokens: tuple[int, ...]
-    seconds: tuple[float, ...]
-    prompt_tok_s: float
-    load_s: float
-    cache_bytes: int
-    memory_bytes: int
-
-
-@dataclass(frozen=True)
-class Census:
-    """Reply to `census`: how often each expert was used since the load, by layer."""
-
-    uses: tuple[tuple[int, ...], ...]
-
-
-@dataclass
-class _Held:
-    """A prompt's tokens and the state of the context after all but its last."""
-
-    tokens: list[int]
-    state: bytes
 
 
 class Worker:
@@ -119,7 +44,7 @@ class Worker:
     def __init__(self) -> None:
         self._loaded: LoadedModel | None = None
         self._path = Path()
-        self._held: list[_Held] = []
+        self._prompts = PromptStates()
         self._said: list[int] = []  # prompt and answer of the last run
         self._cache_bytes: int | None = None  # as wanted for the last run
 
@@ -142,63 +67,15 @@ class Worker:
         )
 
     def prepare(self, settings: Mapping[str, Any], limit_s: float, texts: Sequence[str] = PROMPTS) -> Prepared:
-        """Compute the prompts `texts` under `settings` and keep their states.
-
-        Keeps to `limit_s`: on a slow machine prompts are cut to their first tokens, then left out; 0 prompts if not
-        even the first tokens of one could be computed.
-        """
+        """Compute the prompts `texts` under `settings` and keep their states (see `PromptStates.prepare`)."""
         loaded, _ = self._with(settings)
-        begin = time.perf_counter()
-        end = begin + limit_s
-        prompts = [text_prompt(loaded.llama, text).tokens for text in texts]
-        self._held, cut = [], False
-        for i, tokens in enumerate(prompts):
-            first = time.perf_counter()
-            short = self._compute(loaded, tokens[: FIRST_TOKENS + 1], end - first)
-            if short is None:
-                break
-            took, now = time.perf_counter() - first, time.perf_counter()
-            # A longer prompt reads further experts: as many times the time of its beginning, at worst.
-            cut = cut or took * len(tokens) / FIRST_TOKENS > (end - now) / (len(prompts) - i)
-            whole = None if cut else self._compute(loaded, tokens, end - now)
-            self._held.append(whole or short)
-        done = sum(len(held.tokens) - 1 for held in self._held)
-        return Prepared(len(self._held), cut, done / (time.perf_counter() - begin))
-
-    @staticmethod
-    def _compute(loaded: LoadedModel, tokens: list[int], limit_s: float) -> _Held | None:
-        """The state after all but the last of `tokens`; None if that took longer than `limit_s`."""
-        memory = ModelMemory(loaded.llama)
-        if not np.array_equal(memory.tokens, tokens[: memory.length]) or memory.length >= len(tokens):
-            memory.clear()
-        with _stopping_after(limit_s) as flag:
-            flag.attach(loaded.llama.ctx)
-            try:
-                rest = tokens[memory.length : -1]
-                if rest:
-                    loaded.llama.eval(rest)
-            except RuntimeError:  # llama.cpp gave up, because the flag said so or because a read failed
-                loaded.check()
-                memory.clear()
-                if not flag.is_set():
-                    raise
-                return None
-            finally:
-                flag.detach(loaded.llama.ctx)
-        loaded.check()
-        return _Held(tokens, memory.save())
+        return self._prompts.prepare(loaded, texts, limit_s)
 
     def run(self, settings: Mapping[str, Any], prompt: int, tokens: int, limit_s: float) -> Run:
         """Continue a prompt greedily by `tokens` tokens after the first, at most for `limit_s`."""
         loaded, load_s = self._with(settings)
         self._settle(loaded, prompt + 1, limit_s)
-        held = self._held[prompt % len(self._held)]
-        if not ModelMemory(loaded.llama).restore(np.array(held.tokens[:-1], np.int32), held.state):
-            again = self._compute(loaded, held.tokens, limit_s)
-            if again is None:
-                raise GannetError("the prompt could not be computed again in time")
-            held.state = again.state
-        return self._measure(loaded, held.tokens, tokens, limit_s, load_s)
+        return self._measure(loaded, self._prompts.put(loaded, prompt, limit_s), tokens, limit_s, load_s)
 
     def go_on(self, settings: Mapping[str, Any], tokens: int, limit_s: float) -> Run:
         """Go on with the answer of the last run, under `settings`, which may be others."""
@@ -226,11 +103,8 @@ class Worker:
     def _settle(self, loaded: LoadedModel, prompt: int, limit_s: float) -> None:
         """Let the cache find its content if its size is another than in the last run."""
         size = loaded.settings.cache_bytes
-        held = self._held[prompt % len(self._held)]
-        if size != self._cache_bytes and ModelMemory(loaded.llama).restore(
-            np.array(held.tokens[:-1], np.int32), held.state
-        ):
-            _answer(loaded, held.tokens, SETTLE_TOKENS, limit_s)
+        if size != self._cache_bytes and self._prompts[prompt].put(loaded):
+            _answer(loaded, self._prompts[prompt].tokens, SETTLE_TOKENS, limit_s)
         self._cache_bytes = size
 
     def turn(self, path: str, settings: Mapping[str, Any], prompt_tokens: int, tokens: int, limit_s: float) -> Turned:
@@ -294,7 +168,7 @@ def _answer(
     ids: list[int] = []
     done = (0, 0.0)
     result = None
-    with _stopping_after(limit_s) as flag:
+    with stopping_after(limit_s) as flag:
         for event in answer(loaded, prompt, options, stop_flag=flag):
             if isinstance(event, PromptProgress) and event.done > event.reused:
                 done = (event.done - event.reused, time.perf_counter())
@@ -305,19 +179,6 @@ def _answer(
                 result = event.result
     assert result is not None  # an answer that ends without an exception ends with `Finished`
     return ids, times, done, result
-
-
-@contextmanager
-def _stopping_after(seconds: float) -> Iterator[StopFlag]:
-    flag = StopFlag()
-    timer = threading.Timer(seconds, flag.set)
-    timer.daemon = True
-    timer.start()
-    try:
-        yield flag
-    finally:
-        timer.cancel()
-        timer.join()
 
 
 def serve(requests: IO[str], replies: IO[str]) -> None:

@@ -24,10 +24,10 @@ from typing import Any
 
 from autotune.alternation import Block, Plan, Side, interval, plan, ratios
 from autotune.control import Control
+from autotune.replies import Run
 from autotune.result import Interval, TuneResult
 from autotune.turns import TurnTime
 from autotune.workbench import ProcessBench
-from autotune.worker import Run
 from engine.settings import live_settings
 
 Settings = dict[str, Any]

@@ -15,8 +15,8 @@ from autotune.probes import Probe, Reading
 from autotune.probes.compute import ComputeResult
 from autotune.probes.cores import CoresResult
 from autotune.probes.drive import DriveResult
+from autotune.replies import Census, Loaded, Prepared, Run, Turned
 from autotune.result import DrivePoint
-from autotune.worker import Census, Loaded, Prepared, Run, Turned
 
 Speed = Callable[[Mapping[str, Any]], float]
 

@@ -10,9 +10,10 @@ import pytest
 
 import engine.streaming
 from autotune.control import Control
+from autotune.replies import Census, Loaded, Prepared, Run, Turned
 from autotune.result import ArmState
 from autotune.tuner import tune
-from autotune.worker import Census, Loaded, Prepared, Run, Turned, Worker
+from autotune.worker import Worker
 from engine.gguf import open_model
 from engine.native import _native
 from engine.settings import EngineSettings
@@ -73,7 +74,7 @@ def slow_drive(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def one_core(monkeypatch: pytest.MonkeyPatch) -> None:
     """Threads that compute are not what is measured here, and on a busy machine they wait for each other."""
-    monkeypatch.setattr("autotune.tuner.available_cores", lambda: 1)
+    monkeypatch.setattr("autotune.baseline.available_cores", lambda: 1)
     monkeypatch.setattr("engine.loader.compute_threads", lambda save_battery: 1)
 
 

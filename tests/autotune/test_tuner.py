@@ -112,7 +112,7 @@ def test_a_slow_drive_still_ends_with_a_sensible_choice(files: ModelFiles) -> No
 
 
 def test_one_core_is_measured_with_one_thread_only(files: ModelFiles, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("autotune.tuner.available_cores", lambda: 1)
+    monkeypatch.setattr("autotune.baseline.available_cores", lambda: 1)
     found = tuned(files, plausible, cores=1, compute=((1, 0.2),))
     assert {run["threads"] for run in found.bench.runs} <= {None, 1}
 
@@ -257,7 +257,7 @@ def test_a_cache_made_small_on_purpose_is_given_up_for_the_automatic_one(
 ) -> None:
     plan = plan_memory(files, EngineSettings(), memory_available())
     monkeypatch.setattr(
-        "autotune.tuner.plan_memory", lambda *_: replace(plan, streaming=True, cache_bytes=4 * plan.layer_bytes)
+        "autotune.baseline.plan_memory", lambda *_: replace(plan, streaming=True, cache_bytes=4 * plan.layer_bytes)
     )
     small = EngineSettings(cache_bytes=plan.layer_bytes)
 
