@@ -1,15 +1,8 @@
 """The model of the machine: what a setting would do, from what the probes measured and the model's header. Pure.
 
-A token's time has two parts that overlap: computing (experts and the always-used weights) and reading the experts that
-are not in memory. Neither can be shorter than it is alone, which is the roofline; how near a token comes to the longer
-of the two depends on how early reads begin. Reading takes the missed bytes at the rate the drive gives at the queue
-depth that the settings keep up. What is read for wrong guesses is bytes and no time: guesses are read while the drive
-has nothing else to do (docs/architecture.md, "Guesses give way to demand"). Computing is slower while the drive writes
-into memory beside it.
-
-The constants are fitted to docs/benchmarks.md, the 17.1 GB model on two cores: `lookahead` at 4000 and 6000 MiB of
-commit 8abafd890b (two runs a row) and `cache` of 8abafd890b and 4170d5832e. `tests/autotune/test_machine_measured.py`
-holds the model against those rows.
+A token computes and reads at once (`autotune.overlap`). Reading takes the missed bytes at the rate the drive gives at
+the queue depth that the settings keep up; no engine can be faster than the longer of the two alone, the roofline.
+`tests/autotune/test_machine_measured.py` holds the model against what was measured on two machines.
 """
 
 from __future__ import annotations
@@ -20,22 +13,10 @@ from dataclasses import dataclass, replace
 
 from autotune.facts import ModelFacts
 from autotune.hits import HitCurve
+from autotune.overlap import eagerness, joined, lost_seconds, other_part, predicting
 from autotune.probes.drive import interpolate
 from autotune.result import DrivePoint
 
-_OVERLAP = (1.5, 2.4, 3.4, 3.5, 3.5)
-"""By lookahead: the exponent of the norm that joins computing and reading. 1: one after the other; large: the longer
-of them alone. 4 was not measured and is taken as 3."""
-_BESIDE = (0.06, 0.17, 0.17, 0.17, 0.17)
-"""By lookahead: how much longer computing takes while the drive writes into memory all the time (token less waiting,
-over "compute alone": 1.15 to 1.19 with early reads, 1.03 and 1.09 without, which read mostly while nobody computes)."""
-_WASTE = (0.0, 0.022, 0.035, 0.045, 0.045)
-"""By lookahead: bytes read for wrong guesses while the drive has time to spare, as a share of all bytes a token uses
-("read" less "missed": 17 to 22, 29, 29 to 45 MiB of 972)."""
-_WASTE_BUSY = 0.25
-"""On a drive without time to spare that many of them are read (11 MiB instead of 44): the bar is higher then."""
-_SPARE = 0.3
-"""Share of the time that a drive has to idle for the lowest bar (`LikelihoodSettings::idle_share_for_lowest`)."""
 _PARTS = 3.0
 """Projections of an expert, each a read of its own."""
 _EARLY_READS = 2
@@ -44,6 +25,9 @@ _TRUST = 2.0
 """A run says roughly how fast the drive was during it; more than this factor from the probe's rate is not believed."""
 _LEAST_MISSED = 0.001
 """Of a token's bytes: a run that read nothing says that little is missed, not that any cache would do."""
+_LEAST_ALONE = 0.5
+"""Of the time that a token is computed, what it would take at least without reading beside it."""
+_ROUNDS = 4
 _MOST_READING = 0.98
 """Of a token's time, what reading can take at most."""
 
@@ -116,15 +100,18 @@ class MachineModel:
 
     def expect(self, at: Operating) -> Expected:
         """Time per token under these settings."""
-        hit_rate = self.hit_rate(at)
-        compute = self.compute_seconds(at.threads)
+        hit_rate, compute = self.hit_rate(at), self.compute_seconds(at.threads)
         missed = (1.0 - hit_rate) * self.facts.token_bytes
-        reading = missed / self.drive_bytes_s(self.queue_depth(at, hit_rate)) if missed > 0 else 0.0
-        working = compute + _of(_BESIDE, at) * min(compute, reading)
-        seconds = _joined(working, reading, at)
-        read_bytes = missed + self.wasted_bytes(at, 1.0 - reading / seconds) if missed > 0 else 0.0
+        if missed <= 0:
+            return Expected(compute, compute, 0.0, 0.0, hit_rate, 0.0)
+        reading = missed / self.drive_bytes_s(self.queue_depth(at, hit_rate))
+        wasted = working = 0.0
+        for _ in range(_ROUNDS):  # the longer a token takes, the more time the drive has for guesses
+            working = compute * (1.0 + predicting(at.lookahead)) + lost_seconds(at.lookahead, missed, wasted)
+            seconds = joined(working, reading, at.lookahead)
+            wasted = self.wasted_bytes(at, hit_rate, 1.0 - reading / seconds)
         fastest = missed / max((rate for _, rate in self.drive), default=self.drive_bytes_s(1))
-        return Expected(seconds, compute, fastest, seconds - working, hit_rate, read_bytes)
+        return Expected(seconds, compute, fastest, seconds - working, hit_rate, missed + wasted)
 
     def hit_rate(self, at: Operating) -> float:
         """Share of look-ups that find their expert in memory."""
@@ -132,10 +119,9 @@ class MachineModel:
             return 1.0
         return self.hits.at(at.cache_bytes / self.facts.experts_bytes)
 
-    def wasted_bytes(self, at: Operating, idle: float) -> float:
+    def wasted_bytes(self, at: Operating, hit_rate: float, idle: float) -> float:
         """Bytes per token read for wrong guesses, where the drive idles for this share of the time."""
-        eager = _WASTE_BUSY + (1.0 - _WASTE_BUSY) * min(1.0, max(0.0, idle) / _SPARE)
-        return _of(_WASTE, at) * eager * self.facts.token_bytes
+        return eagerness(at.lookahead, idle) * hit_rate * (1.0 - hit_rate) * self.facts.token_bytes
 
     def prompt_seconds(self, tokens: int, ubatch: int, at: Operating) -> float:
         """Seconds to compute a prompt: every step of `ubatch` tokens reads the experts that its tokens use."""
@@ -183,43 +169,36 @@ class MachineModel:
         read (not from the counted one, which includes what was read early and was read all the same). A run as the
         model expects it changes nothing.
         """
-        share = at.cache_bytes / max(1, self.facts.experts_bytes)
-        if not self.facts.streamed or not 0 < share < 1:
-            return self._computing(at, seen.token_s, 0.0)
-        reading = _other(seen.token_s, seen.token_s - seen.stall_s, at)
-        missed = seen.read_bytes - self.wasted_bytes(at, 1.0 - reading / seen.token_s)
-        missed = max(missed, 0.5 * seen.read_bytes, _LEAST_MISSED * self.facts.token_bytes)
-        hit_rate = 1.0 - min(1.0, missed / self.facts.token_bytes)
-        model = replace(self, hits=self.hits.through(share, hit_rate))
-        missed = (1.0 - hit_rate) * self.facts.token_bytes
+        facts, share = self.facts, at.cache_bytes / max(1, self.facts.experts_bytes)
+        if not facts.streamed or not 0 < share < 1:
+            return self._computing(at, seen.token_s)
+        reading = other_part(seen.token_s, seen.token_s - seen.stall_s, at.lookahead)
+        missed = self._missed(at, seen.read_bytes, 1.0 - reading / seen.token_s)
+        hit_rate = 1.0 - missed / facts.token_bytes
         probed = missed / self.drive_bytes_s(self.queue_depth(at, hit_rate))
         reading = min(max(reading, probed / _TRUST), probed * _TRUST, _MOST_READING * seen.token_s)
+        wasted = self.wasted_bytes(at, hit_rate, 1.0 - reading / seen.token_s)
+        working = other_part(seen.token_s, reading, at.lookahead)
         drive = tuple((depth, rate * probed / reading) for depth, rate in self.drive)
-        return replace(model, drive=drive)._computing(at, seen.token_s, reading)
+        model = replace(self, hits=self.hits.through(share, hit_rate), drive=drive)
+        undisturbed = max(working - lost_seconds(at.lookahead, missed, wasted), _LEAST_ALONE * working)
+        return model._computing(at, undisturbed / (1.0 + predicting(at.lookahead)))
 
-    def _computing(self, at: Operating, token_s: float, reading: float) -> MachineModel:
-        """With computing made slower or faster by one factor, so that `at` takes `token_s` beside such reading."""
-        working = _other(token_s, reading, at)
-        beside = _of(_BESIDE, at)
-        alone = max(working / (1.0 + beside), working - beside * reading)
-        factor = alone / self.compute_seconds(at.threads)
+    def _missed(self, at: Operating, read_bytes: float, idle: float) -> float:
+        """Bytes per token that were needed, of those that were read.
+
+        With r read and m missed, as shares of what a token uses, and guesses of eagerness c: r = m + c m (1 - m).
+        """
+        read = min(1.0, max(read_bytes / self.facts.token_bytes, _LEAST_MISSED))
+        eager, missed = eagerness(at.lookahead, idle), read
+        if eager > 0:
+            missed = (1.0 + eager - math.sqrt((1.0 + eager) ** 2 - 4.0 * eager * read)) / (2.0 * eager)
+        return missed * self.facts.token_bytes
+
+    def _computing(self, at: Operating, alone_s: float) -> MachineModel:
+        """With computing made slower or faster by one factor, so that under `at` it takes so long alone."""
+        factor = alone_s / self.compute_seconds(at.threads)
         return replace(self, compute=tuple((n, s * factor) for n, s in self.compute))
-
-
-def _of(by_lookahead: Sequence[float], at: Operating) -> float:
-    return by_lookahead[min(at.lookahead, len(by_lookahead) - 1)]
-
-
-def _joined(working: float, reading: float, at: Operating) -> float:
-    """Seconds of a token that computes for `working` and reads for `reading` seconds."""
-    longer, shorter, power = max(working, reading), min(working, reading), _of(_OVERLAP, at)
-    return longer * math.pow(1.0 + math.pow(shorter / longer, power), 1.0 / power) if longer > 0 else 0.0
-
-
-def _other(token_s: float, one: float, at: Operating) -> float:
-    """The other part of a token's time."""
-    power = _of(_OVERLAP, at)
-    return token_s * math.pow(1.0 - math.pow(min(1.0, max(0.0, one / token_s)), power), 1.0 / power)
 
 
 def machine_model(
