@@ -14,12 +14,14 @@ class Flow(QLayout):
     def __init__(self, spacing: int = 8) -> None:
         super().__init__()
         self._items: list[QLayoutItem] = []
+        self._heights: dict[int, int] = {}  # by width, until an item wants another size
         self._gap = spacing
         self.setContentsMargins(0, 0, 0, 0)
 
     def addItem(self, item: QLayoutItem) -> None:
         """Append an item."""
         self._items.append(item)
+        self._heights.clear()
 
     def count(self) -> int:
         """Number of items."""
@@ -31,6 +33,7 @@ class Flow(QLayout):
 
     def takeAt(self, index: int) -> QLayoutItem | None:
         """Remove and return an item, None outside."""
+        self._heights.clear()
         return self._items.pop(index) if 0 <= index < len(self._items) else None
 
     def clear(self) -> None:
@@ -40,6 +43,7 @@ class Flow(QLayout):
             if widget is not None:
                 discard(widget)
         self._items.clear()
+        self._heights.clear()
 
     def expandingDirections(self) -> Qt.Orientation:
         """It asks for no more room than it needs."""
@@ -51,7 +55,14 @@ class Flow(QLayout):
 
     def heightForWidth(self, width: int) -> int:
         """Height that this width needs."""
-        return self._place(QRect(0, 0, width, 0), move=False)
+        if width not in self._heights:
+            self._heights[width] = self._place(QRect(0, 0, width, 0), move=False)
+        return self._heights[width]
+
+    def invalidate(self) -> None:
+        """An item wants another size: what is known of heights is no longer true."""
+        self._heights.clear()
+        super().invalidate()
 
     def setGeometry(self, rect: QRect) -> None:
         """Lay the items out."""
@@ -73,26 +84,26 @@ class Flow(QLayout):
         """Fill lines with what is not hidden, each item in the middle of its line's height; returns the height."""
         y = rect.y()
         for line in self._lines(rect.width()):
-            height = max(item.sizeHint().height() for item in line)
+            height = max(hint.height() for _, hint in line)
             x = rect.x()
-            for item in line:
-                hint = item.sizeHint()
+            for item, hint in line:
                 if move:
                     item.setGeometry(QRect(QPoint(x, y + (height - hint.height()) // 2), hint))
                 x += hint.width() + self._gap
             y += height + self._gap // 2
         return max(0, y - self._gap // 2 - rect.y())
 
-    def _lines(self, width: int) -> list[list[QLayoutItem]]:
-        lines: list[list[QLayoutItem]] = []
+    def _lines(self, width: int) -> list[list[tuple[QLayoutItem, QSize]]]:
+        """The items of each line with the size they want."""
+        lines: list[list[tuple[QLayoutItem, QSize]]] = []
         room = 0
         for item in self._items:
             if item.isEmpty():  # hidden
                 continue
-            needs = item.sizeHint().width()
-            if not lines or needs > room:
+            hint = item.sizeHint()
+            if not lines or hint.width() > room:
                 lines.append([])
                 room = width
-            lines[-1].append(item)
-            room -= needs + self._gap
+            lines[-1].append((item, hint))
+            room -= hint.width() + self._gap
         return lines

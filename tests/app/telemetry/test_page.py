@@ -195,7 +195,8 @@ def test_the_memory_card_says_why_the_cache_has_its_size(page: TelemetryPage) ->
 def test_ten_updates_a_second_cost_little(page: TelemetryPage, program: Program, qtbot: QtBot) -> None:
     """A dashboard that eats a core would falsify what it shows: under 3 % of one, with the plots full.
 
-    Processor time, of the cheapest of several seconds: what else the machine does is not the page's.
+    Processor time, of the cheapest of several seconds: what else the machine does is not the page's. It holds for a
+    processor that needs `USUAL_SECONDS` for a piece of other work; a slower one gets as many times as much.
     """
     page._expert_map = EXPERTS
     page._show_experts()
@@ -204,13 +205,24 @@ def test_ten_updates_a_second_cost_little(page: TelemetryPage, program: Program,
         page.live.add(step * 0.1, snapshot(step))
     page._began = time.monotonic() - 180.0
     cheapest = 1.0
-    for repeat in range(6):
+    for repeat in range(12):
         start = time.process_time()
         for step in range(10):
             program.client.telemetry.emit(snapshot(1800 + repeat * 10 + step))
             qtbot.wait(1)
         cheapest = min(cheapest, time.process_time() - start)
-    assert cheapest < 0.03, f"one second of updates took {cheapest * 1000:.0f} ms of processor time"
+    allowed = 0.03 * max(1.0, min(seconds_of_other_work() for _ in range(12)) / USUAL_SECONDS)
+    assert cheapest < allowed, f"one second of updates took {cheapest * 1000:.0f} of {allowed * 1000:.0f} ms"
+
+
+USUAL_SECONDS = 0.006
+
+
+def seconds_of_other_work() -> float:
+    """Processor time of 40,000 numbers as text: how fast this computer runs Python."""
+    start = time.process_time()
+    assert sum(len(str(number)) for number in range(40_000)) == 188_890
+    return time.process_time() - start
 
 
 def test_a_hidden_page_costs_nothing(page: TelemetryPage, program: Program, qtbot: QtBot) -> None:
