@@ -22,8 +22,8 @@ class Telemetry:
     `dense_seconds`, `expert_seconds`, `stall_seconds` and `predict_seconds` are parts of the time in graphs: together
     they are all of it. `cache_bytes` is what the expert cache may hold now, `cache_most_bytes` what it may ever be;
     `cache_shrinks` and `cache_grows` count how often it followed memory, `cache_reason` says why it has its size
-    (`engine.elastic.Reason`). `lookahead_gain` is how many times as fast tokens were with lookahead as without when that
-    was last tried; 0: never.
+    (`engine.elastic.Reason`). `lookahead_gain` is how many times as fast tokens were with lookahead as without when
+    that was last tried; 0: never.
     """
 
     tokens_prompt: int = 0
