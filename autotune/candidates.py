@@ -2,7 +2,8 @@
 
 The machine model ranks every combination of the settings that change speed; the arms are the defaults, the best
 combinations it sees, and every single step away from the defaults that it does not think hopeless: the model is
-rough, and what each setting does alone is evidence that a person can read.
+rough, and what each setting does alone is evidence that a person can read. Without lookahead is always among the first:
+whether reading early pays differs between machines by more than the model knows (docs/policy.md).
 """
 
 from __future__ import annotations
@@ -57,12 +58,12 @@ def candidates(sight: Sight, *, limit: int) -> tuple[Candidate, ...]:
     every = [make(dict(zip(known, chosen, strict=True))) for chosen in itertools.product(*known.values())]
     alone = [make({name: value}) for name, some in found.items() if name not in known for value in some]
     default = make({})
-    own = {name: EngineSettings.model_fields[name].default for name in found}
-    declared = make({n: v for n, v in own.items() if n != "cache_bytes" or v in found[n]})
+    own = {n: EngineSettings.model_fields[n].default for n in found if n != "cache_bytes" or None in found[n]}
+    declared, without = make(own), make({**own, "lookahead": 0} if "lookahead" in found else own)
     ranked = sorted(every, key=_promise)
-    single = _in_turn([c for c in ranked if len(c.changes) == 1], alone)
+    single = _by_setting([*(c for c in ranked if len(c.changes) == 1), *alone])
     least = HOPELESS * default.expected_tok_s
-    chosen = {c.name: c for c in (declared, *_in_turn(ranked[:8], single)) if c.expected_tok_s >= least}
+    chosen = {c.name: c for c in (declared, without, *_in_turn(ranked[:8], single)) if c.expected_tok_s >= least}
     chosen = {default.name: default} | chosen
     return tuple(itertools.islice(chosen.values(), max(1, limit)))
 
@@ -106,6 +107,15 @@ def _promise(candidate: Candidate) -> tuple[float, int, float]:
 def _step(value: float) -> int:
     """The same for values that are within about 3 %: closer the machine model cannot tell."""
     return round(math.log(value) / math.log(1.03))
+
+
+def _by_setting(steps: Sequence[Candidate]) -> list[Candidate]:
+    """Steps of one setting each, in turn by setting, so that a small limit has one of each before a second of any."""
+    grouped: dict[str, list[Candidate]] = {}
+    for step in steps:
+        for name in step.changes:
+            grouped.setdefault(name, []).append(step)
+    return [c for row in itertools.zip_longest(*grouped.values()) for c in row if c is not None]
 
 
 def _in_turn(first: Sequence[Candidate], second: Sequence[Candidate]) -> list[Candidate]:
