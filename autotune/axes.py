@@ -81,9 +81,14 @@ def _lookahead(sight: Sight) -> set[Any]:
     return {0, 1, 2, 3, sight.base.lookahead}
 
 
+def _early(values: Callable[[Sight], set[Any]]) -> Callable[[Sight], set[Any]]:
+    """Values that matter only where something is read early."""
+    return lambda sight: values(sight) if sight.base.lookahead > 0 else set()
+
+
 def _prefetch_bar(sight: Sight) -> set[Any]:
     """How likely a guess must be to be read early: by itself (None), and fixed from eager to careful."""
-    return {None, 0.1, 0.3, 0.6, getattr(sight.base, "prefetch_bar", None)}
+    return {None, 0.1, 0.3, 0.6, 0.9, getattr(sight.base, "prefetch_bar", None)}
 
 
 def _prefetch_depth(sight: Sight) -> set[Any]:
@@ -165,14 +170,14 @@ LIVE: tuple[Axis, ...] = (
     Axis("lookahead", _lookahead, lambda n: f"lookahead {n}"),
     Axis(
         "prefetch_bar",
-        _prefetch_bar,
+        _early(_prefetch_bar),
         lambda p: "automatic read-ahead bar" if p is None else f"read-ahead bar {p:g}",
         predicted=False,
     ),
-    Axis("prefetch_depth", _prefetch_depth, _counted("early read"), predicted=False),
+    Axis("prefetch_depth", _early(_prefetch_depth), _counted("early read"), predicted=False),
     Axis(
         "lookahead_width",
-        _lookahead_width,
+        _early(_lookahead_width),
         lambda n: "automatic lookahead width" if n is None else f"lookahead width {n}",
         predicted=False,
     ),

@@ -79,6 +79,11 @@ def test_whether_reading_early_pays_at_all_is_always_tried(
     assert chosen(big_facts, BAD, drive, limit=3)[2].changes == {"threads": None, "io_threads": 8}
 
 
+def test_how_to_read_early_is_not_tried_where_nothing_is_read_early(big_facts: ModelFacts) -> None:
+    found = chosen(big_facts, EngineSettings(lookahead=0), limit=30)
+    assert not {name for c in found for name in c.changes} & {"prefetch_bar", "prefetch_depth", "lookahead_width"}
+
+
 def test_few_arms_still_have_a_step_of_every_setting_that_may_matter(big_facts: ModelFacts) -> None:
     found = chosen(big_facts, EngineSettings(), limit=8)
     steps = {name for c in found if len(c.changes) == 1 for name in c.changes}

@@ -309,3 +309,22 @@ def test_every_arm_and_the_defaults_answered_the_same_prompts_the_same_way(files
 def test_a_budget_that_is_too_short_to_measure_anything_is_refused(files: ModelFiles) -> None:
     with pytest.raises(ValueError, match="at least"):
         tuned(files, plausible, budget_s=5)
+
+
+def test_the_first_answers_are_repeated_until_the_cache_has_settled(files: ModelFiles) -> None:
+    """Else the arm that is measured later passes for faster, and the predictions are those of a cold cache."""
+    warming = SimulatedBench(plausible, read_bytes=4e8)
+    run = warming.run
+
+    def warmer(*args: Any) -> Any:
+        found = run(*args)
+        warming.read_bytes = max(1e8, 0.92 * warming.read_bytes)  # a quarter less each time around
+        return found
+
+    warming.run = warmer  # type: ignore[method-assign]
+    steady = SimulatedBench(plausible)
+    first = []
+    for bench in (warming, steady):
+        tune(files, EngineSettings(), bench=bench, probe=probes_of(bench, FAST_DRIVE), clock=bench.clock)
+        first.append(next(i for i, settings in enumerate(bench.runs) if settings != EngineSettings().model_dump()))
+    assert first == [3 * 3 + 1, 3 * 2 + 1]  # the defaults' first run of the race is the one more
