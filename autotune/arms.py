@@ -86,18 +86,24 @@ class Answers:
         return tuple(tokens[:n]) == known[:n]
 
 
-def accuracy(arms: Sequence[ArmRecord], others: Sequence[tuple[float, float]] = ()) -> Accuracy | None:
+def accuracy(
+    arms: Sequence[ArmRecord], baseline_tok_s: float, others: Sequence[tuple[float, float]] = ()
+) -> Accuracy | None:
     """How far the machine model's guesses were from what was measured; None without anything measured.
 
-    The defaults' guess comes from probes and header alone, and is told apart; all others were made after the defaults'
-    first answers had calibrated the model. `others`: further (guessed, measured) tokens per second.
+    The defaults' guess comes from probes and header alone, and is told apart. All others follow from the defaults'
+    answers: guessed after the first of them (`baseline_tok_s`), and moved by as much as the defaults themselves have
+    become faster or slower since (the cache goes on learning, the drive has its moods). `others`: further (guessed,
+    measured) tokens per second.
     """
     first: list[float] = []
-    later = [abs(guess - measured) / measured for guess, measured in others]
-    for arm in arms:
-        measured = speed_interval(arm.speeds())
-        if measured is not None and arm.predicted_tok_s is not None:
-            (first if arm.default else later).append(abs(arm.predicted_tok_s - measured.middle) / measured.middle)
+    later = [_error(guess, measured) for guess, measured in others]
+    known = [(arm, found.middle) for arm in arms if (found := speed_interval(arm.speeds())) is not None]
+    since = next((speed for arm, speed in known if arm.default), baseline_tok_s) / baseline_tok_s
+    for arm, speed in known:
+        if arm.predicted_tok_s is not None:
+            guess = arm.predicted_tok_s * (1.0 if arm.default else since)
+            (first if arm.default else later).append(_error(guess, speed))
     if not first and not later:
         return None
     return Accuracy(
@@ -106,3 +112,7 @@ def accuracy(arms: Sequence[ArmRecord], others: Sequence[tuple[float, float]] = 
         worst_error=max(later) if later else None,
         uncalibrated_error=first[0] if first else None,
     )
+
+
+def _error(guess: float, measured: float) -> float:
+    return abs(guess - measured) / measured

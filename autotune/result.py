@@ -112,9 +112,10 @@ class Preset(Record):
 class Accuracy(Record):
     """How far the machine model's predictions were from the measured runs: |predicted - measured| / measured.
 
-    The model is calibrated by the first answers of the defaults; `arms` counts what was predicted after that and
-    then measured (other settings, smaller caches). `uncalibrated_error` is that of the defaults, from the probes and
-    the model's header alone. None: nothing to compare.
+    Predicted is what follows from the defaults' answers: from the first of them, and moved by as much as the defaults
+    themselves have become faster since. `arms` counts what was predicted so and measured (other settings, smaller
+    caches). `uncalibrated_error` is that of the defaults, from the probes and the model's header alone. None: nothing
+    to compare.
     """
 
     arms: int

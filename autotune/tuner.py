@@ -192,7 +192,7 @@ class Tuning:
                 "chosen_arm": turned.name if turned and winner.default else winner.name,
                 "reason": f"{text} {self._turns.sentence(turned)}" if self._turns and turned else text,
                 "presets": presets(replace(tuned, chosen=dict(winner.changes) | more, measured=measured)),
-                "accuracy": accuracy(list(self._records.values()), guesses),
+                "accuracy": accuracy(list(self._records.values()), 1.0 / baseline.token_s, guesses),
                 "roofline_tok_s": max(best, speed.middle if speed else 0.0),
             }
         )

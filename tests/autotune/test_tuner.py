@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from autotune.arms import ArmRecord, accuracy
+from autotune.replies import Run
 from autotune.result import ArmState, Phase, TuneEvent, TuneResult
 from autotune.tuner import TuningFailedError, tune
 from autotune.workbench import BenchCrashedError, BenchTimeoutError
@@ -235,6 +237,20 @@ def test_the_error_of_the_predictions_is_reported(files: ModelFiles) -> None:
     assert default.predicted_tok_s is not None
     first = abs(default.predicted_tok_s - default.decode_tok_s.middle) / default.decode_tok_s.middle
     assert accuracy.uncalibrated_error == pytest.approx(first)
+
+
+def test_what_the_defaults_gain_while_the_cache_learns_is_no_error_of_the_model() -> None:
+    """The first answers are given by a colder cache than all that follow."""
+
+    def arm(name: str, predicted: float, measured: float) -> ArmRecord:
+        run = Run((1, 2), (1 / measured,), 0.1, 0.9, 1.0, 1e8, 1 << 30, 1 << 30, 0.0)
+        return ArmRecord(name, {}, name == "defaults", predicted, runs=[run])
+
+    found = accuracy([arm("defaults", 3.0, 5.0), arm("a", 4.4, 5.5), arm("b", 4.0, 4.0)], 4.0)
+    assert found is not None
+    assert found.median_error == pytest.approx(0.125)  # exact for a; for b 5.0 instead of 4.0
+    assert found.worst_error == pytest.approx(0.25)
+    assert found.uncalibrated_error == pytest.approx(0.4)
 
 
 def by_cache(settings: Settings) -> float:
