@@ -151,10 +151,11 @@ class LoadedModel:
         if self.streamer is None:
             raise LiveTraceError("this model's experts are not streamed, so there is no routing to trace")
         with self._trace_lock:
-            if self._trace is not None and self._trace.status.state == "recording":
+            if self._trace is not None and self._recording():
                 raise LiveTraceError(f"{self._trace.status.path.name} is being recorded; stop that first")
             header = self.streamer.trace_header(self.settings)
             self._trace = LiveTrace(self.streamer.native, header, path, max_bytes)
+            self._rest_lookahead(False)  # what it guesses is recorded too
             return self._trace.status
 
     def stop_trace(self) -> TraceStatus | None:
@@ -196,12 +197,15 @@ class LoadedModel:
 
     def decoded(self, seconds: float) -> None:
         """The token that took `seconds` is done: may let lookahead rest for the next ones, to see whether it pays."""
-        if self.streamer is not None and self.settings.lookahead and self.settings.lookahead_trial:
+        if self.settings.lookahead and self.settings.lookahead_trial and not self._recording():
             self._rest_lookahead(self.trial.observe(seconds))
 
     def _rest_lookahead(self, resting: bool) -> None:
         if self.streamer is not None:
-            self.streamer.rest_lookahead(resting)
+            self.streamer.rest_lookahead(resting and not self._recording())
+
+    def _recording(self) -> bool:
+        return self._trace is not None and self._trace.status.state == "recording"
 
     def _apply_cache(self, changed: Set[str]) -> None:
         wanted, plan, monitor = self.settings.cache_bytes, self.plan, self.monitor
