@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 import sys
 import tomllib
 from importlib.machinery import SourceFileLoader
@@ -114,6 +115,14 @@ def test_the_slow_package_is_installed_first_and_no_requirement_twice() -> None:
         "optional-dependencies": {"app": ["numpy>=2"], "dev": ["mypy"]},
     }
     assert steps.requirements(table) == ["llama-cpp-python==1.0", "mypy", "numpy>=2"]
+
+
+def test_llama_is_built_alone_whatever_else_the_user_asks_of_cmake(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CMAKE_ARGS", "-DGGML_CUDA=ON")
+    own, *ours = shlex.split(steps.llama_environment()["CMAKE_ARGS"])
+    assert (own, ours[0]) == ("-DGGML_CUDA=ON", "-DLLAVA_BUILD=OFF")
+    name, _, included = ours[1].partition("=")
+    assert name == "-DCMAKE_PROJECT_llama.cpp_INCLUDE" and Path(included).is_file()
 
 
 def test_every_requirement_is_pinned(repository: Path) -> None:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import os
+import shlex
 import shutil
 import sys
 import time
@@ -68,10 +70,23 @@ def wanted_here() -> list[str]:
     return requirements(tomllib.loads(PYPROJECT.read_text("utf-8"))["project"])
 
 
-def pip_install(log: Path, *args: str | Path) -> None:
+def pip_install(log: Path, *args: str | Path, env: dict[str, str] | None = None) -> None:
     """Installs with exactly the pinned versions; llama-cpp-python from source, so that it fits this processor."""
     fixed = ("--disable-pip-version-check", "--constraint", CONSTRAINTS, "--no-binary", ENGINE_PACKAGE)
-    logged(log, PYTHON, "-m", "pip", "install", *fixed, *args)
+    logged(log, PYTHON, "-m", "pip", "install", *fixed, *args, env=env)
+
+
+def llama_environment() -> dict[str, str]:
+    """What makes llama-cpp-python build llama.cpp alone: not the image models, nor the library of its tools.
+
+    After what the user's own CMAKE_ARGS say.
+    """
+    wanted = {
+        "LLAVA_BUILD": "OFF",
+        "CMAKE_PROJECT_llama.cpp_INCLUDE": (ROOT / "cmake" / "LlamaLibraryOnly.cmake").as_posix(),
+    }
+    definitions = [shlex.quote(f"-D{name}={value}") for name, value in wanted.items()]
+    return {"CMAKE_ARGS": " ".join([os.environ.get("CMAKE_ARGS", ""), *definitions]).strip()}
 
 
 def make_venv(log: Path) -> None:
@@ -107,9 +122,9 @@ STEPS = (
     Step(
         "llama",
         f"{ENGINE_PACKAGE}, compiled from its source package",
-        "4 minutes, seconds when pip has it cached",
+        "a few minutes, seconds when pip has it cached",
         inputs=lambda: in_venv(wanted_here()[0]),
-        action=lambda log: pip_install(log, wanted_here()[0]),
+        action=lambda log: pip_install(log, wanted_here()[0], env=llama_environment()),
     ),
     Step(
         "python",
