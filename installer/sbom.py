@@ -8,6 +8,7 @@ and so are the building system's libraries. Every shared library of the bundle s
 from __future__ import annotations
 
 import json
+import platform
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,7 +16,7 @@ from typing import Any
 from urllib.parse import quote
 
 from installer import bundle_libraries, environment
-from installer.bundle_libraries import Library
+from installer.bundle_libraries import INTERPRETER, Library
 from installer.places import BUNDLE, DIST, PORTABLE, PYTHON, WINDOW_NAME, processor, version
 from tools.checkout.places import LOGS, PYPROJECT, WINDOWS, DevError
 from tools.checkout.programs import logged
@@ -43,11 +44,13 @@ def target() -> Path:
 
 def with_inside(listing: dict[str, Any]) -> dict[str, Any]:
     """The list with the libraries that lie inside packages, which no package's metadata names."""
+    versions = {INTERPRETER: {"version": platform.python_version()}}
     inside = [
         {
             "type": "library",
             "bom-ref": f"inside/{name}",
             "name": name,
+            **versions.get(name, {}),
             "description": where,
             "licenses": [{"license": {"name": licence}}],
         }

@@ -37,6 +37,7 @@ FINISHED = "SELECT text FROM message WHERE role='assistant' AND status<>'partial
 BEGUN = """
     SELECT text || coalesce((SELECT group_concat(piece.text, '') FROM piece WHERE piece.message = message.id), '')
     FROM message WHERE role='assistant' ORDER BY id"""
+SCREENS = Path("/tmp/.X11-unix")
 USER = 1000
 SESSION_BUS = f"unix:path=/run/user/{USER}/bus"
 
@@ -85,18 +86,29 @@ class System:
     def __enter__(self) -> System:
         self._work = Path(tempfile.mkdtemp(prefix="gannet-show-"))
         self.root = self._work / "root"
+        self._mounted: list[Path] = []
+        self._bus: subprocess.Popen[bytes] | None = None
+        try:
+            self._begin()
+        except BaseException:
+            self.__exit__()  # else folders of this system stay mounted below one that somebody removes
+            raise
+        return self
+
+    def _begin(self) -> None:
         for name in ("upper", "work", "root"):
             (self._work / name).mkdir()
         layers = f"lowerdir={self._base},upperdir={self._work}/upper,workdir={self._work}/work"
-        self._mounted: list[Path] = []
         self._mount("-t", "overlay", "overlay", "-o", layers, target=self.root)
         self._mount("-t", "proc", "proc", target=self.root / "proc")
         self._mount("-t", "sysfs", "-o", "ro", "sysfs", target=self.root / "sys")
         self._mount("--bind", "/dev", target=self.root / "dev")
         self._mount("--bind", "/dev/pts", target=self.root / "dev/pts")
         self._mount("-t", "tmpfs", "tmpfs", target=self.root / "dev/shm")
-        (self.root / "tmp/.X11-unix").mkdir(exist_ok=True)
-        self._mount("--bind", "/tmp/.X11-unix", target=self.root / "tmp/.X11-unix")
+        for place in (SCREENS, self.root / "tmp/.X11-unix"):
+            place.mkdir(exist_ok=True)
+            place.chmod(0o1777)  # as the X server itself makes it, which has not run yet
+        self._mount("--bind", str(SCREENS), target=self.root / "tmp/.X11-unix")
         if self._model:
             (self.root / "models").mkdir()
             (self.root / self.model.lstrip("/")).touch()
@@ -105,17 +117,18 @@ class System:
         self.run(["install", "-d", "-o", str(USER), "-m", "700", f"/run/user/{USER}"], root=True)
         bus = ["dbus-daemon", "--session", "--nofork", f"--address={SESSION_BUS}"]
         self._bus = subprocess.Popen(self._line(bus, False, "", True, self.language, ""), stderr=subprocess.DEVNULL)
-        return self
 
     def __exit__(self, *_: object) -> None:
         for pid in self.processes():
             with contextlib.suppress(ProcessLookupError):
                 os.kill(int(pid), signal.SIGKILL)
-        self._bus.terminate()
-        self._bus.wait()
+        if self._bus is not None:
+            self._bus.terminate()
+            self._bus.wait()
         for path in reversed(self._mounted):
             subprocess.run(["umount", "-l", path], check=False)
-        shutil.rmtree(self._work, ignore_errors=True)
+        if not any(path.is_mount() for path in self._mounted):
+            shutil.rmtree(self._work, ignore_errors=True)
 
     def _mount(self, *options: str, target: Path) -> None:
         subprocess.run(["mount", *options, target], check=True)

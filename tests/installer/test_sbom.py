@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import platform
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,8 @@ def test_libraries_inside_packages_are_added_to_those_that_pip_knows() -> None:
     names = [component["name"] for component in made["components"]]
     assert names == ["numpy", *(name for name, _, _ in INSIDE)]
     assert all(component["licenses"][0]["license"]["name"] for component in made["components"][1:])
+    [interpreter] = [part for part in made["components"] if part["name"] == bundle_libraries.INTERPRETER]
+    assert interpreter["version"] == platform.python_version()
     references = [component["bom-ref"] for component in made["components"][1:]]
     assert len(set(references)) == len(references)
 
