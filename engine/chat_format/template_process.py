@@ -33,6 +33,7 @@ class TemplateProcess:
         self._seconds = seconds
         self._lock = threading.Lock()
         self._child: subprocess.Popen[bytes] | None = None
+        self._closed = False
         self._replies: queue.SimpleQueue[Any] = queue.SimpleQueue()
 
     def render(self, template: str, variables: Mapping[str, Any]) -> str:
@@ -49,7 +50,11 @@ class TemplateProcess:
             self._ensure_child()
 
     def close(self) -> None:
-        """End the worker."""
+        """End the worker for good, also one that is just starting."""
+        self._closed = True
+        child = self._child
+        if child is not None:
+            child.kill()
         with self._lock:
             self._end()
 
@@ -77,6 +82,8 @@ class TemplateProcess:
         if self._child is not None and self._child.poll() is None:
             return self._child
         self._end()
+        if self._closed:
+            raise GannetError("the process that renders chat templates was ended")
         child = self._child = subprocess.Popen(
             _command(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
@@ -13,6 +14,7 @@ from engine.chat_format.families import parameter_types
 from engine.chat_format.template import TemplateError
 from engine.chat_format.template_process import SchemaError, TemplateProcess
 from engine.chat_format.tool_grammar import forced_call_grammar
+from engine.errors import GannetError
 from engine.loader import LoadedModel
 from engine.server.errors import bad_request, context_overflow
 from engine.server.job import PreparedAnswer
@@ -22,6 +24,7 @@ from engine.server.service import Service
 from engine.server.token_choice import check_grammar
 from engine.sessions.model_memory import needs_checkpoints
 
+_log = logging.getLogger(__name__)
 Result = TypeVar("Result")
 # Messages at the end of a conversation whose ends become checkpoints.
 _CHECKPOINTS = 3
@@ -37,9 +40,9 @@ class Preparer:
         self._templates = TemplateProcess(service.settings.limits.template_seconds)
         self._threads = ThreadPoolExecutor(2, "prepare")
 
-    async def start(self) -> None:
-        """Have the template process ready."""
-        await self._in_thread(self._templates.start)
+    def start(self) -> None:
+        """Begin to start the template process, so that the first question need not wait for it."""
+        self._threads.submit(self._start_templates)
 
     async def close(self) -> None:
         """End the threads and the template process."""
@@ -58,6 +61,12 @@ class Preparer:
         return await asyncio.get_running_loop().run_in_executor(self._threads, work)
 
     # On a thread of ours
+
+    def _start_templates(self) -> None:
+        try:
+            self._templates.start()
+        except (GannetError, OSError) as error:  # the first request tries again, and says so
+            _log.warning("%s", error)
 
     def _count(self, prompt: ChatPrompt | TextPrompt) -> tuple[int, int]:
         with self._service.host.borrow() as loaded:

@@ -37,6 +37,7 @@ def make_app(service: Service) -> FastAPI:
     @contextlib.asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         await service.start()
+        preparer.start()
         try:
             yield
         finally:
