@@ -15,7 +15,11 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-AUTOTUNE_COMMANDS = ("tune", "probe")
+AUTOTUNE_COMMANDS = {
+    "tune": "find the settings with which a model is fastest on this machine",
+    "probe": "measure this machine: its drive, memory and processor",
+}
+HELP = ("help", "-h", "--help")
 DOWNLOAD_WORKER = "download-worker"  # how the packaged window starts the process of a download
 ENGINE_PROGRAM = "gannet-engine"  # beside `gannet` in a packaged program: the one with a console
 DEMO_MODEL = Path(__file__).resolve().parent / "assets" / "demo-moe.gguf"
@@ -31,11 +35,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     if not args or is_model_file(args):
         return open_window_or_chat(args)
+    if args[0] in HELP:
+        return show_help(args)
     if args[0] in AUTOTUNE_COMMANDS:
         return command("autotune.cli")(args)
     if args[0] == DOWNLOAD_WORKER:
         return command("app.models.downloads.worker")(args)
     return command("engine.cli")(args)
+
+
+def show_help(args: Sequence[str]) -> int:
+    """The list of all commands, or what one of them says about itself."""
+    if args[1:2] and args[1] in AUTOTUNE_COMMANDS:
+        return command("autotune.cli")([args[1], "--help"])
+    return command("engine.cli")(args, AUTOTUNE_COMMANDS)
 
 
 def packaged(*arguments: str) -> list[str] | None:
@@ -94,9 +107,9 @@ def why_no_window(platform: str, environ: Mapping[str, str], find: Callable[[str
     return None if environ.get("DISPLAY") or environ.get("WAYLAND_DISPLAY") else "there is no display"
 
 
-def command(module: str) -> Callable[[Sequence[str]], int]:
+def command(module: str) -> Callable[..., int]:
     """The `main(arguments) -> exit code` of a module, imported only when it is the one asked for."""
-    main_function: Callable[[Sequence[str]], int] = importlib.import_module(module).main
+    main_function: Callable[..., int] = importlib.import_module(module).main
     return main_function
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import sys
 import tomllib
 from collections.abc import Sequence
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import gannet
+from engine import cli
 
 FOUND = {"app.main": object(), "PySide6": object()}
 
@@ -43,7 +45,6 @@ def test_version_is_the_one_in_pyproject(repository: Path, capsys: pytest.Captur
         (["tune", "m.gguf"], "autotune.cli"),
         (["probe"], "autotune.cli"),
         (["chat", "m.gguf"], "engine.cli"),
-        (["--help"], "engine.cli"),
         (["nonsense"], "engine.cli"),
     ],
 )
@@ -52,6 +53,22 @@ def test_a_command_reaches_its_part_with_all_arguments(
 ) -> None:
     assert gannet.main(line) == 7
     assert calls == [(module, line)]
+
+
+@pytest.mark.parametrize("word", gannet.HELP)
+def test_help_lists_the_tuners_commands_with_the_engines(word: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert gannet.main([word]) == 0
+    said = capsys.readouterr().out
+    for name, summary in {**gannet.AUTOTUNE_COMMANDS, **{one.name: one.summary for one in cli.COMMANDS}}.items():
+        assert re.search(rf"^  {name} +{re.escape(summary)}$", said, re.MULTILINE)
+
+
+@pytest.mark.parametrize("name", gannet.AUTOTUNE_COMMANDS)
+def test_help_explains_the_tuners_commands_too(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as left:
+        gannet.main(["help", name])
+    assert left.value.code == 0
+    assert f"usage: gannet {name}" in capsys.readouterr().out
 
 
 def test_no_arguments_open_the_window(calls: list[tuple[str, list[str]]], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,13 +14,15 @@ from __future__ import annotations
 import importlib
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from engine.cli.parser import Parser
 from engine.errors import GannetError
 
 INTERRUPTED = 130
+HELP = ("help", "-h", "--help")
 
 
 @dataclass(frozen=True)
@@ -46,11 +48,14 @@ COMMANDS = (
 )
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """Run a command line (without the program's name) and return the exit code."""
+def main(argv: Sequence[str] | None = None, others: Mapping[str, str] = MappingProxyType({})) -> int:
+    """Run a command line (without the program's name) and return the exit code.
+
+    `others`: commands that `gannet` carries out elsewhere, with one line each for `gannet help`.
+    """
     arguments = list(sys.argv[1:] if argv is None else argv)
     try:
-        return _dispatch(arguments)
+        return _dispatch(arguments, others)
     except GannetError as error:
         print(f"gannet: {error}", file=sys.stderr)
         return error.exit_code
@@ -63,10 +68,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 1
 
 
-def _dispatch(arguments: list[str]) -> int:
+def _dispatch(arguments: list[str], others: Mapping[str, str]) -> int:
     name, *rest = arguments or ["help"]
-    if name in ("help", "-h", "--help"):
-        return _help(rest)
+    if name in HELP:
+        return _help(rest, others)
     return _run(_find(name), rest)
 
 
@@ -86,12 +91,13 @@ def _run(command: Command, arguments: list[str]) -> int:
     return code
 
 
-def _help(rest: list[str]) -> int:
+def _help(rest: list[str], others: Mapping[str, str]) -> int:
     if rest:
         return _run(_find(rest[0]), ["--help"])
-    width = max(len(command.name) for command in COMMANDS)
+    lines = {command.name: command.summary for command in COMMANDS} | dict(others)
+    width = max(map(len, lines))
     print("usage: gannet COMMAND ...\n\ncommands:")
-    for command in COMMANDS:
-        print(f"  {command.name:<{width}}  {command.summary}")
+    for name, summary in lines.items():
+        print(f"  {name:<{width}}  {summary}")
     print("\n`gannet help COMMAND` says more. `gannet` alone opens the window.")
     return 0

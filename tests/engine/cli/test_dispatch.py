@@ -60,7 +60,7 @@ def test_a_mistake_is_one_line_and_exit_code_2(argv: list[str], says: str, capsy
 
 
 def test_ctrl_c_outside_an_answer_leaves_with_130(monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupted(_arguments: list[str]) -> int:
+    def interrupted(_arguments: list[str], _others: object) -> int:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(cli, "_dispatch", interrupted)
