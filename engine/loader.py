@@ -197,7 +197,8 @@ class LoadedModel:
 
     def decoded(self, seconds: float) -> None:
         """The token that took `seconds` is done: may let lookahead rest for the next ones, to see whether it pays."""
-        if self.settings.lookahead and self.settings.lookahead_trial and not self._recording():
+        wanted = self.settings.lookahead and self.settings.lookahead_trial
+        if self.streamer is not None and wanted and not self._recording():
             self._rest_lookahead(self.trial.observe(seconds))
 
     def _rest_lookahead(self, resting: bool) -> None:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from engine.trace.format import NONE, RoutingTrace, TraceError, load
+from tests.engine.damage import flipped_bits
 
 
 def make_trace(tokens: int = 5) -> RoutingTrace:
@@ -61,18 +62,15 @@ def test_what_is_not_a_trace_is_one_line_that_names_it(tmp_path: Path, damage: s
 
 
 def test_a_flipped_bit_is_that_line_too_or_changes_nothing(tmp_path: Path) -> None:
-    """In the archive's directory no sum guards the bytes."""
     path = tmp_path / "t.npz"
     make_trace().save(path)
-    whole = path.read_bytes()
     refused = 0
-    for at in range(whole.index(b"PK\x01\x02"), len(whole)):
-        for bit in (0, 3, 5, 7):
-            path.write_bytes(whole[:at] + bytes([whole[at] ^ 1 << bit]) + whole[at + 1 :])
-            try:
-                load(path)
-            except TraceError:
-                refused += 1
+    for damaged in flipped_bits(path.read_bytes()):
+        path.write_bytes(damaged)
+        try:
+            load(path)
+        except TraceError:
+            refused += 1
     assert refused > 100
 
 
