@@ -24,6 +24,10 @@ _log = logging.getLogger(__name__)
 _AFTER_FAILURE_SECONDS = 0.25
 
 
+def _resident_bytes() -> int:
+    return int(psutil.Process().memory_info().rss)
+
+
 class ResizableCache(Protocol):
     """The native cache; its methods may be called by any thread."""
 
@@ -59,7 +63,8 @@ class CacheMonitor:
     """Resizes a cache while it runs; not running until `start`.
 
     `on_change` is called, on the thread that resized, after each change. `growth_bytes` is memory that the model has
-    asked the system for and will touch later: until the process has grown by so much it is not the cache's to take.
+    asked the system for and will touch later: until the process, whose memory `resident` tells in bytes, has grown by
+    so much it is not the cache's to take.
     """
 
     def __init__(
@@ -68,12 +73,13 @@ class CacheMonitor:
         bounds: CacheBounds,
         measure: Callable[[], MemoryAvailable],
         growth_bytes: int = 0,
+        resident: Callable[[], int] = _resident_bytes,
     ) -> None:
         self.on_change: Callable[[CacheChange], None] | None = None
         self._cache = cache
         self._policy = ElasticSize(bounds, cache.cache_bytes)
         self._measure = measure
-        self._growth = _Growth(growth_bytes, cache)
+        self._growth = _Growth(growth_bytes, cache, resident)
         self._lock = threading.Lock()
         self._state = CacheState(bounds.most_bytes)
         self._stop = threading.Event()
@@ -155,20 +161,24 @@ class CacheMonitor:
 
 
 class _Growth:
-    """What the process will still grow by beside the cache, from how much it has grown since this was made."""
+    """What the process will still grow by beside the cache, from how much it has grown since it was smallest.
 
-    def __init__(self, expected_bytes: int, cache: ResizableCache) -> None:
-        self._process = psutil.Process()
+    From its smallest, not from the start: what a load leaves to be freed would else hide that much growth for good.
+    """
+
+    def __init__(self, expected_bytes: int, cache: ResizableCache, resident: Callable[[], int]) -> None:
         self._cache = cache
         self._expected = expected_bytes
-        self._at_start = self._process.memory_info().rss - cache.held_bytes
+        self._resident = resident
+        self._least = resident() - cache.held_bytes
         self._most = 0
 
     def held_and_pending(self) -> tuple[int, int]:
         """Bytes the cache holds, and bytes the process has still to touch."""
         before = self._cache.held_bytes
-        rss = self._process.memory_info().rss
+        resident = self._resident()
         held = self._cache.held_bytes
         # The cache may change between the calls; too little growth keeps memory free for a moment, too much takes it.
-        self._most = max(self._most, rss - max(before, held) - self._at_start)
+        self._most = max(self._most, resident - max(before, held) - self._least)
+        self._least = min(self._least, resident - min(before, held))
         return held, max(0, self._expected - self._most)

@@ -114,14 +114,27 @@ def test_a_look_that_fails_is_not_the_last_one(caplog: pytest.LogCaptureFixture)
 
 
 def test_work_buffers_of_a_prompt_to_come_are_not_the_caches_to_take() -> None:
-    cache, machine = FakeCache(0), Machine(100 * MIB)
+    cache, machine, other = FakeCache(0), Machine(100 * MIB), [200 * MIB]
     bounds = CacheBounds(MIB, 90 * MIB, 0)
-    monitor = CacheMonitor(cache, bounds, machine.measure, growth_bytes=64 * MIB)
+    monitor = CacheMonitor(cache, bounds, machine.measure, 64 * MIB, lambda: cache.held_bytes + other[0])
     assert monitor.ask(bounds) == 36 * MIB
     cache.held_bytes = 0
-    buffer = bytearray(b"x") * (64 * MIB)  # the prompt has come
-    machine.taken = len(buffer)
-    assert 30 * MIB <= monitor.ask(bounds) <= 36 * MIB
+    other[0] -= 50 * MIB  # the load's leavings are freed: nothing that the prompt would have touched
+    assert monitor.ask(bounds) == 36 * MIB
+    cache.held_bytes = 0
+    other[0] += 64 * MIB  # the prompt has come
+    machine.taken = 64 * MIB
+    assert monitor.ask(bounds) == 36 * MIB
+
+
+def test_the_process_itself_is_what_grows() -> None:
+    cache, machine = FakeCache(0), Machine(1 << 40)
+    bounds = CacheBounds(MIB, 1 << 40, 0)
+    monitor = CacheMonitor(cache, bounds, machine.measure, growth_bytes=1 << 39)
+    assert monitor.ask(bounds) == 1 << 39
+    cache.held_bytes = 0
+    buffer = bytearray(b"x") * (256 * MIB)  # far more than other tests' leavings may free meanwhile
+    assert 1 << 39 < monitor.ask(bounds) <= (1 << 39) + 2 * len(buffer)
 
 
 @pytest.fixture
