@@ -79,7 +79,9 @@ const FastKernel* fast_for(const RowKernel& kernel, ggml_type type) {
     const auto it = tried.find(type);
     if (it != tried.end()) return it->second;
     const FastKernel* fast = find_fast_kernel(type);
-    if (fast != nullptr && !(agrees(kernel, *fast, 256) && agrees(kernel, *fast, 2816))) fast = nullptr;
+    for (const std::int64_t columns : {std::int64_t{256}, std::int64_t{2816}, 3 * ggml_blck_size(type)}) {
+        if (fast != nullptr && !agrees(kernel, *fast, columns)) fast = nullptr;
+    }
     tried[type] = fast;
     return fast;
 }

@@ -199,10 +199,11 @@ TEST_CASE("products are ggml's to the bit, for every type, shape and vector") {
 }
 
 TEST_CASE("several vectors at once give the bits that each gives alone") {
-    for (const ggml_type type : {GGML_TYPE_Q4_K, GGML_TYPE_Q6_K}) {
+    for (const ggml_type type : {GGML_TYPE_Q4_K, GGML_TYPE_Q6_K, GGML_TYPE_MXFP4}) {
         CAPTURE(ggml_type_name(type));
         for (const std::int64_t columns : {256, 768, 2816}) check_several(type, columns);
     }
+    for (const std::int64_t columns : {32, 96, 352}) check_several(GGML_TYPE_MXFP4, columns);
 }
 
 TEST_CASE("a kernel of ours for 4 bits takes several vectors: prompts rely on it") {
@@ -344,6 +345,28 @@ TEST_CASE("6-bit and 8-bit products are ggml's to the bit for every byte a file 
                 const std::vector<float> x = vector_of(kind, columns);
                 CHECK(same_bits(with_ggml(kernel, m.rows, x), with_ours(kernel, m.rows, x)));
             }
+        }
+    }
+}
+
+TEST_CASE("MXFP4 products are ggml's to the bit for every byte a file can hold, a last block alone included") {
+    Dice random(12);
+    RowKernel kernel;
+    REQUIRE(RowKernel::find(GGML_TYPE_MXFP4, kernel));
+    for (int round = 0; round < 60; round++) {
+        const std::int64_t columns = 32 * (1 + round % 7);
+        Matrix m(GGML_TYPE_MXFP4, columns, 0);
+        for (std::int64_t r = 0; r < kRows; r++) {
+            for (std::int64_t b = 0; b < columns / 32; b++) {
+                std::byte* block = m.row(r) + b * 17;
+                // Exponents from the smallest, which are denormal, to those whose sums are still finite.
+                *block = static_cast<std::byte>(round % 3 == 0 ? random(4) : random(220));
+                for (int i = 1; i < 17; i++) block[i] = static_cast<std::byte>(round % 4 == 1 ? 255 : random(256));
+            }
+        }
+        for (const char* kind : {"random", "huge", "one", "zero"}) {
+            const std::vector<float> x = vector_of(kind, columns);
+            CHECK(same_bits(with_ggml(kernel, m.rows, x), with_ours(kernel, m.rows, x)));
         }
     }
 }

@@ -27,6 +27,12 @@ struct BlockQ80 {  // weights, and ggml's quantized vector for them
 };
 static_assert(sizeof(BlockQ80) == 34);
 
+struct BlockMxfp4 {
+    std::uint8_t exponent;     // E8M0; the 4-bit numbers count as twice their value, so it is less one
+    std::uint8_t numbers[16];  // E2M1: i in the low nibbles, i + 16 in the high ones
+};
+static_assert(sizeof(BlockMxfp4) == 17);
+
 struct BlockQ8K {  // ggml's quantized vector
     float d;
     std::int8_t quants[256];

@@ -3,8 +3,8 @@
 // Q4_K, 256 weights a block: d, dmin (half floats), eight 6-bit scales and mins in 12 bytes, 128 bytes of
 // nibbles. ggml adds, per block, 8 integer lanes and 4 lanes of mins, each scaled into float lanes that
 // run along the row. Q6_K: 6 bits in 128 + 64 bytes, less 32, sixteen 8-bit scales, d; 8 integer lanes a
-// block. Q8_0, 32 weights a block: d and signed bytes; 8 integer lanes a block. The integers may be added
-// in any order; the float operations here are ggml's, in ggml's order, so the results are the same bits.
+// block. Q8_0, 32 weights a block: d and signed bytes; 8 integer lanes a block. MXFP4: vnni_mxfp4.inl. The
+// integers may be added in any order; the float operations here are ggml's, in ggml's order, so the results are the same bits.
 #include <cstring>
 
 #include "kernels/blocks.h"
@@ -302,10 +302,13 @@ void multiply_q8_0(const Rows& rows, std::int64_t begin, std::int64_t end, const
     }
 }
 
+#include "kernels/vnni_mxfp4.inl"
+
 constexpr FastKernel kKernels[] = {
     {GGML_TYPE_Q4_K, packed_bytes, pack, multiply_q4_k, multiply_many_q4_k},
     {GGML_TYPE_Q6_K, packed_bytes_q6_k, pack_q6_k, multiply_q6_k},
     {GGML_TYPE_Q8_0, packed_bytes_q8_0, pack_q8_0, multiply_q8_0},
+    {GGML_TYPE_MXFP4, packed_bytes_mxfp4, pack_mxfp4, multiply_mxfp4, multiply_many_mxfp4},
 };
 
 }  // namespace
