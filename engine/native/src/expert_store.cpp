@@ -99,6 +99,10 @@ void ExpertStore::reserve_least() {
         while (c.used < std::min(kMinSlots, c.pool->max_slots())) {
             const std::uint32_t id = c.uncommitted.back();
             if (!commit(c, id)) throw std::bad_alloc();
+            if (settings_.touch_ahead) {
+                c.pool->touch(id - c.first);
+                note_touched(c, id);
+            }
             c.free.push_back(id);
         }
     }
@@ -217,6 +221,11 @@ bool ExpertStore::commit(Class& c, std::uint32_t id) {
     c.uncommitted.pop_back();
     c.used++;
     return true;
+}
+
+void ExpertStore::note_touched(Class& c, std::uint32_t id) {
+    if (!slots_[id].touched) c.touched++;
+    slots_[id].touched = true;
 }
 
 void ExpertStore::bind(std::uint32_t id, Key key, bool speculative) {
@@ -354,8 +363,9 @@ bool ExpertStore::acquire_all(std::uint32_t layer, const std::uint32_t* experts,
     refused_ = false;
     while (pin(layer, experts, n, kAllParts, slots, n) < n) {
         unpin(slots, n);
-        // Reads in flight, other contexts' pins and a resize that is under way hold slots.
-        const bool others = pins_ > 0 || leaving_ > 0 || queue_.serving_demand() + queue_.serving_prefetch() > 0;
+        // Reads in flight, other contexts' pins, a resize that is under way and a slot being touched hold slots.
+        const bool others =
+            pins_ > 0 || leaving_ > 0 || touching_ || queue_.serving_demand() + queue_.serving_prefetch() > 0;
         if (refused_ && !others) return false;
         const std::uint64_t seen = progress_;
         slot_waiters_++;

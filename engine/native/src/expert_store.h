@@ -7,6 +7,9 @@
 // own file handles) read into slots; control calls (resize, snapshots) come from anywhere. One mutex
 // guards all state but the parts' ready flags, which are atomics so that a hit costs no lock.
 //
+// A thread with nothing to read gives memory to slots ahead of their use (touch_ahead): the system clears
+// pages at the first touch, and a read into untouched memory would wait for that.
+//
 // Life of a slot: free -> bound to a key -> its parts read -> pinned while a layer computes on it ->
 // unpinned -> evicted. A slot that is pinned or has a read in flight is never evicted.
 #pragma once
@@ -42,6 +45,7 @@ struct StoreSettings {
     IoLimits limits;
     std::uint64_t prefetch_chunk_bytes = 512 << 10;
     std::uint64_t throttle_ns_per_mib = 0;  // slows every read down; for tests of slow drives
+    bool touch_ahead = true;                // slots get memory before they are used; off where that is counted
     std::function<void(Key)> before_read;   // called without the lock; lets tests hold the drive still
     ResidencySettings residency;
 };
@@ -150,7 +154,7 @@ class ExpertStore {
         std::uint32_t in_flight = 0;
         bool speculative = false;  // bound by a prediction, not used yet
         bool doomed = false;       // to be freed when its reads in flight have ended
-        bool touched = false;      // something was read into it since it was committed: it holds memory
+        bool touched = false;      // it was touched since it was committed: it holds memory
     };
     struct Held {
         std::uint32_t slot = 0;
@@ -189,6 +193,7 @@ class ExpertStore {
                     std::int32_t* slots, std::size_t at_least);
     void unpin(const std::int32_t* slots, std::size_t n);
     bool commit(Class& c, std::uint32_t slot);
+    void note_touched(Class& c, std::uint32_t slot);
     void reserve_least();
     bool shrink_some();
     std::int32_t take_slot(std::uint32_t cls, bool prefetch, std::size_t at_least);
@@ -205,6 +210,8 @@ class ExpertStore {
     void cancel_wrong(std::uint32_t layer);
     bool bind_prefetch();
     bool bind_warm();
+    bool touch_ahead(std::unique_lock<std::mutex>& lock);
+    bool touch_next(Class& c, std::unique_lock<std::mutex>& lock);
     bool has_empty_slot(const Class& c) const {
         return !c.free.empty() || (c.used < c.limit && !c.uncommitted.empty());
     }
@@ -254,6 +261,7 @@ class ExpertStore {
     std::uint64_t pins_ = 0;          // of all slots
     std::uint32_t resizing_ = 0;      // calls of resize() that give memory back
     std::uint32_t leaving_ = 0;       // slots whose memory is on its way back to the system
+    bool touching_ = false;           // a thread gives a slot its memory without the lock
     bool refused_ = false;            // the system gave no memory the last time it was asked
     std::uint32_t slot_waiters_ = 0;  // threads that sleep until progress_ changes
     std::uint32_t waiters_ = 0;

@@ -17,6 +17,7 @@ std::uint64_t ExpertStore::resize(std::uint64_t bytes) {
     {
         const std::lock_guard<std::mutex> lock(mutex_);
         resizing_--;
+        wake_readers(1);  // to touch what it may hold now
     }
     while (shrink_some()) {  // what was released in between
     }
@@ -53,7 +54,7 @@ std::uint64_t ExpertStore::cache_bytes() const {
 std::uint64_t ExpertStore::used_bytes() const {
     const std::lock_guard<std::mutex> lock(mutex_);
     std::uint64_t total = 0;
-    for (const Class& c : classes_) total += (c.used - c.free.size()) * c.pool->slot_bytes();
+    for (const Class& c : classes_) total += c.held.size() * c.pool->slot_bytes();
     return total;
 }
 

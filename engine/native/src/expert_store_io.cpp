@@ -184,8 +184,7 @@ void ExpertStore::finish(const ReadChunk& chunk, const std::string& error) {
     if (queue_.serving_demand() + queue_.serving_prefetch() == 0) drive_busy_ += now_ns() - drive_since_;
     s.in_flight--;
     p.pending &= ~bits;
-    if (!s.touched) class_of_slot(chunk.slot).touched++;
-    s.touched = true;
+    note_touched(class_of_slot(chunk.slot), chunk.slot);
     if (!error.empty()) {
         p.missing |= bits;
         p.state.store(State::kFailed, std::memory_order_release);
@@ -237,12 +236,36 @@ void ExpertStore::hand_on() {
     wake_for_prefetch();
 }
 
+// Gives the next slot that will be used its memory; false when none is without, or another thread does it.
+bool ExpertStore::touch_ahead(std::unique_lock<std::mutex>& lock) {
+    if (!settings_.touch_ahead || touching_ || resizing_ > 0 || refused_) return false;
+    return std::any_of(classes_.begin(), classes_.end(), [&](Class& c) { return touch_next(c, lock); });
+}
+
+bool ExpertStore::touch_next(Class& c, std::unique_lock<std::mutex>& lock) {
+    if (c.used >= c.limit || c.uncommitted.empty()) return false;
+    const std::uint32_t id = c.uncommitted.back();
+    if (!commit(c, id)) return false;
+    note_touched(c, id);
+    touching_ = true;
+    lock.unlock();
+    c.pool->touch(id - c.first);
+    lock.lock();
+    touching_ = false;
+    c.free.push_back(id);
+    shrink(c, 1);  // the cache may have been made smaller meanwhile
+    progress_++;
+    if (slot_waiters_ > 0) landed_.notify_all();
+    return true;
+}
+
 void ExpertStore::io_main(std::uint32_t number) {
     std::vector<DirectFile> files(paths_.size());
     std::unique_lock<std::mutex> lock(mutex_);
     while (!stop_) {
         ReadChunk chunk;
         if (!next_read(number, chunk)) {
+            if (number < io_threads_ && touch_ahead(lock)) continue;
             const std::uint32_t seen = work_.now();
             idle_threads_++;
             lock.unlock();

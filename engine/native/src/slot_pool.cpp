@@ -32,6 +32,11 @@ void SlotPool::commit(std::uint32_t slot) {
     space_.commit(slot * slot_bytes_, slot_bytes_);
 }
 
+void SlotPool::touch(std::uint32_t slot) {
+    volatile std::byte* begin = space_.data() + slot * slot_bytes_;
+    for (std::uint64_t at = 0; at < slot_bytes_; at += kPage) begin[at] = std::byte{0};
+}
+
 void SlotPool::discard(std::uint32_t slot) {
     space_.discard(slot * slot_bytes_, slot_bytes_);
 }

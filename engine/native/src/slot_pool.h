@@ -23,6 +23,7 @@ class SlotPool {
     std::uint32_t max_slots() const { return max_slots_; }
     std::byte* region(std::uint32_t slot, std::uint32_t part) const;
     void commit(std::uint32_t slot);   // before the first use after construction or discard()
+    void touch(std::uint32_t slot);    // gives a committed slot its memory now; what lay in it is lost
     void discard(std::uint32_t slot);  // its memory goes back to the system
 
   private:

@@ -3,7 +3,6 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <atomic>
 #include <string>
 #include <thread>
 
@@ -255,39 +254,6 @@ TEST_CASE("every thread that waits for a read hears that it failed") {
     CHECK_FALSE(rig.store->take_error().empty());
     CHECK(rig.store->take_error().empty());
     rig.store->release(&slot, 1);
-}
-
-TEST_CASE("the cache gives memory back as soon as the layer that holds it has run, and grows again") {
-    Rig rig(8);
-    const Experts experts{0, 1, 2, 3, 4, 5};
-    std::vector<std::int32_t> slots(6);
-    REQUIRE(rig.store->acquire_all(0, experts.data(), 6, slots.data()));
-    CHECK(rig.store->resize(0) == 2 * Rig::kSlotBytes);
-    CHECK(rig.store->used_bytes() == 6 * Rig::kSlotBytes);
-    CHECK(rig.right(0, experts, slots));
-    CHECK(rig.store->held_bytes() == 6 * Rig::kSlotBytes);
-    rig.store->release(slots.data(), 6);
-    CHECK(rig.store->used_bytes() == 2 * Rig::kSlotBytes);
-    CHECK(rig.store->held_bytes() == 2 * Rig::kSlotBytes);
-    CHECK(rig.store->resize(1U << 30) == 24 * Rig::kSlotBytes);
-    CHECK(rig.run(0, experts));
-    CHECK(rig.run(1, experts));
-    CHECK(rig.store->used_bytes() == 12 * Rig::kSlotBytes);
-}
-
-TEST_CASE("memory that no expert has been read into is not held yet") {
-    Rig rig(8, 4, true);
-    CHECK(rig.store->held_bytes() == 0);
-    const Experts experts{0, 1, 2};
-    std::vector<std::int32_t> slots(3);
-    rig.store->acquire(0, experts.data(), 3, kAllParts, slots.data());
-    rig.gate.await(4);
-    CHECK(rig.store->used_bytes() == 3 * Rig::kSlotBytes);
-    CHECK(rig.store->held_bytes() == 0);
-    rig.gate.open();
-    CHECK(rig.right(0, experts, slots));
-    CHECK(rig.store->held_bytes() == 3 * Rig::kSlotBytes);
-    rig.store->release(slots.data(), 3);
 }
 
 TEST_CASE("a cache made much smaller keeps the experts used most, and those the coming layer is expected to use") {

@@ -51,12 +51,14 @@ class Gate {
 struct Rig {
     static constexpr std::uint64_t kSlotBytes = 3 * 12288;  // of the small layers
 
-    explicit Rig(std::uint32_t slots, std::uint32_t io_threads = 4, bool gated = false, Shape shape = small())
+    explicit Rig(std::uint32_t slots, std::uint32_t io_threads = 4, bool gated = false, Shape shape = small(),
+                 bool touch_ahead = false)
         : layers(make_layers(shape)), file(end_of(layers)) {
         StoreSettings settings;
         settings.cache_bytes = slots * kSlotBytes;
         settings.io_threads = io_threads;
         settings.prefetch_chunk_bytes = 4096;
+        settings.touch_ahead = touch_ahead;
         if (gated) settings.before_read = [this](Key key) { gate.pass(key); };
         store = std::make_unique<ExpertStore>(ExpertIndex(layers), std::vector<std::string>{file.path()}, settings,
                                               counters);
