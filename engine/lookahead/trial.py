@@ -9,6 +9,8 @@ tokens are computed the other way, between others that are not, and where that i
 A comparison takes the mean logarithm of the times of tokens: `BESIDE` before, `TRIED` the other way, as many after, one
 left out after each change, when reads of the former way are still under way. Comparisons are added up until their mean
 is `CERTAIN` standard errors from zero, or `COMPARISONS` have not decided; then nothing is tried for `CALM` tokens.
+The first comparison waits for `SETTLING` tokens after a load: while the cache fills, a token without lookahead costs
+the most and tells the least of what comes.
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ BESIDE = 6
 TRIED = 3
 COMPARISONS = 6
 CERTAIN = 2.5
+SETTLING = 64
 CALM = 400
 """The routing of a text moves, and memory and the drive are shared with others: a decision is looked at again."""
 LEAST_NOISE = 0.03
@@ -64,7 +67,7 @@ class LookaheadTrial:
     _chosen_rests: bool = False
     _times: list[float] = field(default_factory=list)
     _found: list[Comparison] = field(default_factory=list)
-    _calm: int = 0
+    _calm: int = SETTLING
 
     def observe(self, seconds: float) -> bool:
         """A decoded token took `seconds`; returns `resting`."""

@@ -33,6 +33,14 @@ def run(watched: LookaheadTrial, tokens: int, gain: float, noise: float, seed: i
     return told
 
 
+def settled() -> LookaheadTrial:
+    """Where the first comparison begins."""
+    watched = LookaheadTrial()
+    for _ in range(trial.SETTLING):
+        assert not watched.observe(0.1)
+    return watched
+
+
 def each_seed(told: Callable[[int], Told]) -> Iterator[Told]:
     for seed in range(200):
         yield told(seed)
@@ -40,26 +48,26 @@ def each_seed(told: Callable[[int], Told]) -> Iterator[Told]:
 
 @pytest.mark.parametrize("noise", [0.03, 0.1])
 def test_where_it_pays_it_is_left_on_for_the_price_of_a_few_tokens(noise: float) -> None:
-    told = list(each_seed(lambda seed: run(LookaheadTrial(), 400, gain=1.2, noise=noise, seed=seed)))
+    told = list(each_seed(lambda seed: run(settled(), 400, gain=1.2, noise=noise, seed=seed)))
     assert sum(t.seconds for t in told) < 1.02 * sum(t.never_resting for t in told)
     assert sum(t.rested > 24 for t in told) <= 4  # of 200
 
 
 @pytest.mark.parametrize("noise", [0.03, 0.1])
 def test_where_it_costs_it_rests_before_long(noise: float) -> None:
-    told = list(each_seed(lambda seed: run(LookaheadTrial(), 400, gain=0.85, noise=noise, seed=seed)))
+    told = list(each_seed(lambda seed: run(settled(), 400, gain=0.85, noise=noise, seed=seed)))
     assert sum(t.rested < 300 for t in told) <= 20  # of 200
     best = sum(t.never_resting for t in told) * 0.85
     assert sum(t.seconds for t in told) < 1.05 * best
 
 
 def test_where_it_makes_no_difference_noise_changes_little() -> None:
-    told = list(each_seed(lambda seed: run(LookaheadTrial(), 400, gain=1.0, noise=0.15, seed=seed)))
+    told = list(each_seed(lambda seed: run(settled(), 400, gain=1.0, noise=0.15, seed=seed)))
     assert sum(t.rested > 100 for t in told) <= 14  # of 200
 
 
 def test_a_machine_that_changes_is_followed() -> None:
-    watched = LookaheadTrial()
+    watched = settled()
     assert run(watched, 100, gain=0.8, noise=0.02).rested > 50
     assert watched.resting and watched.gain is not None and watched.gain < 0.9
     run(watched, trial.CALM + 100, gain=1.25, noise=0.02)
@@ -67,7 +75,7 @@ def test_a_machine_that_changes_is_followed() -> None:
 
 
 def test_a_new_answer_ends_a_comparison_that_is_under_way() -> None:
-    watched = LookaheadTrial()
+    watched = settled()
     for _ in range(trial.BESIDE):
         watched.observe(0.1)
     assert watched.resting
