@@ -43,7 +43,8 @@ struct StoreSettings {
     std::uint32_t io_threads = 8;
     bool direct = true;
     IoLimits limits;
-    std::uint64_t prefetch_chunk_bytes = 512 << 10;
+    // Every read costs the processors some 40 microseconds, and demand waits for a guess's read under way.
+    std::uint64_t prefetch_chunk_bytes = 1 << 20;
     std::uint64_t throttle_ns_per_mib = 0;  // slows every read down; for tests of slow drives
     bool touch_ahead = true;                // slots get memory before they are used; off where that is counted
     std::function<void(Key)> before_read;   // called without the lock; lets tests hold the drive still
