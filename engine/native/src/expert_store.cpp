@@ -112,12 +112,14 @@ void ExpertStore::reserve_least() {
 
 void ExpertStore::begin_token() {
     const std::lock_guard<std::mutex> lock(mutex_);
+    decoding_ = true;
     residency_.begin_token();
     observe_drive();
 }
 
 void ExpertStore::begin_prompt(std::uint32_t n_tokens) {
     const std::lock_guard<std::mutex> lock(mutex_);
+    decoding_ = false;
     waiting_.clear();
     residency_.begin_prompt(n_tokens);
 }

@@ -8,7 +8,8 @@
 // guards all state but the parts' ready flags, which are atomics so that a hit costs no lock.
 //
 // A thread with nothing to read gives memory to slots ahead of their use (touch_ahead): the system clears
-// pages at the first touch, and a read into untouched memory would wait for that.
+// pages at the first touch, and a read into untouched memory would wait for that. Not while tokens are
+// decoded: they read little, and clearing would take processor time from them.
 //
 // Life of a slot: free -> bound to a key -> its parts read -> pinned while a layer computes on it ->
 // unpinned -> evicted. A slot that is pinned or has a read in flight is never evicted.
@@ -262,6 +263,7 @@ class ExpertStore {
     std::uint64_t pins_ = 0;          // of all slots
     std::uint32_t resizing_ = 0;      // calls of resize() that give memory back
     std::uint32_t leaving_ = 0;       // slots whose memory is on its way back to the system
+    bool decoding_ = false;           // the last thing computed was a token, not a prompt
     bool touching_ = false;           // a thread gives a slot its memory without the lock
     bool refused_ = false;            // the system gave no memory the last time it was asked
     std::uint32_t slot_waiters_ = 0;  // threads that sleep until progress_ changes

@@ -238,7 +238,7 @@ void ExpertStore::hand_on() {
 
 // Gives the next slot that will be used its memory; false when none is without, or another thread does it.
 bool ExpertStore::touch_ahead(std::unique_lock<std::mutex>& lock) {
-    if (!settings_.touch_ahead || touching_ || resizing_ > 0 || refused_) return false;
+    if (!settings_.touch_ahead || decoding_ || touching_ || resizing_ > 0 || refused_) return false;
     return std::any_of(classes_.begin(), classes_.end(), [&](Class& c) { return touch_next(c, lock); });
 }
 

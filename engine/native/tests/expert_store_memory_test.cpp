@@ -64,6 +64,18 @@ TEST_CASE("slots get memory before anything is read into them, as many as the ca
     await_held(10);
 }
 
+TEST_CASE("no slot gets its memory early while tokens are decoded, and those that are needed get it all the same") {
+    Rig rig(2, 4, false, Rig::small(), true);
+    while (rig.store->held_bytes() != 2 * Rig::kSlotBytes) std::this_thread::yield();
+    rig.store->begin_token();
+    rig.store->resize(8 * Rig::kSlotBytes);
+    CHECK(rig.run(0, {0, 1, 2}));
+    CHECK(rig.store->held_bytes() == 3 * Rig::kSlotBytes);
+    rig.store->begin_prompt(5);
+    CHECK(rig.run(0, {3}));
+    while (rig.store->held_bytes() != 8 * Rig::kSlotBytes) std::this_thread::yield();
+}
+
 TEST_CASE("layers get their slots while the cache changes its size and memory is touched ahead") {
     Rig rig(12, 4, false, Rig::small(), true);
     std::atomic<bool> done{false};
