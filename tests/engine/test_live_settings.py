@@ -11,6 +11,7 @@ import pytest
 from engine.answer import AnswerOptions, Finished, answer
 from engine.gguf import open_model
 from engine.loader import LoadedModel, load
+from engine.lookahead.trial import SETTLING
 from engine.settings import EngineSettings
 from tests.models import Recipe
 
@@ -27,10 +28,10 @@ def tokens(loaded: LoadedModel, most: int = 12) -> tuple[int, ...]:
 
 def test_trying_whether_lookahead_pays_never_changes_an_answer(tiny_model: Build) -> None:
     with load(open_model(tiny_model(Recipe())), STREAMED.model_copy(update={"lookahead_trial": False})) as loaded:
-        expected = tokens(loaded, 40)
+        expected = tokens(loaded, SETTLING + 40)
         assert loaded.telemetry().lookahead_gain == 0
         loaded.apply(loaded.settings.model_copy(update={"lookahead_trial": True}))
-        assert tokens(loaded, 40) == expected
+        assert tokens(loaded, SETTLING + 40) == expected
         assert loaded.telemetry().lookahead_gain > 0
 
 
