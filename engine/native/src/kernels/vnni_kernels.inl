@@ -4,7 +4,8 @@
 // nibbles. ggml adds, per block, 8 integer lanes and 4 lanes of mins, each scaled into float lanes that
 // run along the row. Q6_K: 6 bits in 128 + 64 bytes, less 32, sixteen 8-bit scales, d; 8 integer lanes a
 // block. Q8_0, 32 weights a block: d and signed bytes; 8 integer lanes a block. MXFP4: vnni_mxfp4.inl. The
-// integers may be added in any order; the float operations here are ggml's, in ggml's order, so the results are the same bits.
+// integers may be added in any order; the float operations here are ggml's, in ggml's order, so the results are the
+// same bits.
 #include <cstring>
 
 #include "kernels/blocks.h"
@@ -44,7 +45,7 @@ struct alignas(64) PackedForQ6K {
 
 struct alignas(32) PackedQ80 {
     std::int8_t quants[32];
-    std::int32_t less[8];  // -128 times the sums of 4 quants each: what weights made unsigned add too much
+    std::int32_t less[8];  // the offset times the sums of 4 quants each: what weights made unsigned add too much
     float d;
 };
 
@@ -267,6 +268,8 @@ std::size_t packed_bytes_q8_0(std::int64_t columns) {
     return static_cast<std::size_t>(columns / 32) * sizeof(PackedQ80);
 }
 
+// For weights that `offset` made unsigned.
+template <int offset>
 void pack_q8_0(const void* quantized, std::int64_t columns, std::byte* packed) {
     const auto* from = static_cast<const BlockQ80*>(quantized);
     auto* to = reinterpret_cast<PackedQ80*>(packed);
@@ -274,7 +277,7 @@ void pack_q8_0(const void* quantized, std::int64_t columns, std::byte* packed) {
         std::memcpy(to[i].quants, from[i].quants, sizeof to[i].quants);
         for (int k = 0; k < 8; k++) {
             const std::int8_t* q = from[i].quants + 4 * k;
-            to[i].less[k] = -128 * (q[0] + q[1] + q[2] + q[3]);
+            to[i].less[k] = -offset * (q[0] + q[1] + q[2] + q[3]);
         }
         to[i].d = half_to_float(from[i].d);
     }
@@ -307,8 +310,8 @@ void multiply_q8_0(const Rows& rows, std::int64_t begin, std::int64_t end, const
 constexpr FastKernel kKernels[] = {
     {GGML_TYPE_Q4_K, packed_bytes, pack, multiply_q4_k, multiply_many_q4_k},
     {GGML_TYPE_Q6_K, packed_bytes_q6_k, pack_q6_k, multiply_q6_k},
-    {GGML_TYPE_Q8_0, packed_bytes_q8_0, pack_q8_0, multiply_q8_0},
-    {GGML_TYPE_MXFP4, packed_bytes_mxfp4, pack_mxfp4, multiply_mxfp4, multiply_many_mxfp4},
+    {GGML_TYPE_Q8_0, packed_bytes_q8_0, pack_q8_0<128>, multiply_q8_0},
+    {GGML_TYPE_MXFP4, packed_bytes_q8_0, pack_q8_0<12>, multiply_mxfp4, multiply_many_mxfp4},
 };
 
 }  // namespace

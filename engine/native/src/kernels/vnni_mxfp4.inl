@@ -5,31 +5,6 @@
 // without a partner by itself. Here 12 more make the looked up numbers unsigned, and what that adds too much
 // is where the sums begin.
 
-constexpr int kMxfp4Offset = 12;
-
-struct alignas(32) PackedForMxfp4 {
-    std::int8_t quants[32];
-    std::int32_t less[8];  // -12 times the sums of 4 quants each
-    float d;
-};
-
-std::size_t packed_bytes_mxfp4(std::int64_t columns) {
-    return static_cast<std::size_t>(columns / 32) * sizeof(PackedForMxfp4);
-}
-
-void pack_mxfp4(const void* quantized, std::int64_t columns, std::byte* packed) {
-    const auto* from = static_cast<const BlockQ80*>(quantized);
-    auto* to = reinterpret_cast<PackedForMxfp4*>(packed);
-    for (std::int64_t i = 0; i < columns / 32; i++) {
-        std::memcpy(to[i].quants, from[i].quants, sizeof to[i].quants);
-        for (int k = 0; k < 8; k++) {
-            const std::int8_t* q = from[i].quants + 4 * k;
-            to[i].less[k] = -kMxfp4Offset * (q[0] + q[1] + q[2] + q[3]);
-        }
-        to[i].d = half_to_float(from[i].d);
-    }
-}
-
 // Half of two to the power of e less 127.
 inline float mxfp4_scale(std::uint32_t e) {
     const std::uint32_t bits = e < 2 ? 0x00200000U << e : (e - 1) << 23;
@@ -39,14 +14,14 @@ inline float mxfp4_scale(std::uint32_t e) {
 }
 
 inline __m256i numbers_of(const BlockMxfp4& x) {
-    const __m256i unsigned_numbers = _mm256_broadcastsi128_si256(
-        _mm_setr_epi8(12, 13, 14, 15, 16, 18, 20, 24, 12, 11, 10, 9, 8, 6, 4, 0));
+    const __m256i unsigned_numbers =
+        _mm256_broadcastsi128_si256(_mm_setr_epi8(12, 13, 14, 15, 16, 18, 20, 24, 12, 11, 10, 9, 8, 6, 4, 0));
     const __m256i twice = _mm256_broadcastsi128_si256(_mm_loadu_si128(reinterpret_cast<const __m128i*>(x.numbers)));
     const __m256i nibbles = _mm256_srlv_epi64(twice, _mm256_setr_epi64x(0, 0, 4, 4));
     return _mm256_shuffle_epi8(unsigned_numbers, _mm256_and_si256(nibbles, _mm256_set1_epi8(15)));
 }
 
-inline __m256 lanes_of(__m256i numbers, const PackedForMxfp4& y) {
+inline __m256 lanes_of(__m256i numbers, const PackedQ80& y) {
     return _mm256_cvtepi32_ps(GANNET_DPBUSD(load(y.less), numbers, load(y.quants)));
 }
 
@@ -54,11 +29,11 @@ inline __m256 lanes_of(__m256i numbers, const PackedForMxfp4& y) {
 template <int N>
 void dots_mxfp4(const BlockMxfp4* x, const std::byte* const* packed, std::int64_t blocks, float* const* out,
                 std::int64_t row) {
-    const PackedForMxfp4* y[N];
+    const PackedQ80* y[N];
     __m256 even[N];
     __m256 odd[N];
     for (int c = 0; c < N; c++) {
-        y[c] = reinterpret_cast<const PackedForMxfp4*>(packed[c]);
+        y[c] = reinterpret_cast<const PackedQ80*>(packed[c]);
         even[c] = odd[c] = _mm256_setzero_ps();
     }
     std::int64_t i = 0;
